@@ -55,7 +55,8 @@ def _mutate(draft: Item, marked: str, places: tuple[TextConstraints, ...]) -> It
     text = read_marks(marked).text
     for one, other in combinations(stated, 2):
         # `the doctoral advisors of A and B`: of one list, either order says the same.
-        listed = any(f"{a} and {b}" in text for a, b in permutations((one.label, other.label)))
+        labels = permutations((re.escape(one.label), re.escape(other.label)))
+        listed = any(re.search(rf'{a}"? and (?:the )?(?:[a-z]+ )?"?{b}', text) for a, b in labels)
         if owners[one.id] and owners[other.id] and not owners[one.id] & owners[other.id] and not listed:
             yield Mutant("roles exchanged", _exchange(marked, one.label, other.label))
     spans = [span for span in read_marks(marked).walk() if len(span.hops) == 1]

@@ -1,0 +1,60 @@
+"""The page of a picture task in a real browser: what a reviewer sees of the pictures, the question and its hops."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotation.pictures import write_picture_tasks
+from hopwright.pictures.dataset import PictureSet, read_picture_set, write_picture_set
+from hopwright.pictures.rows import list_media, read_text
+from hopwright.settings import PictureQuestionsParameters
+from tests.e2e.label_studio import LiveServer
+from tests.e2e.review_pages import LogIn, keep_screenshot, open_browser, open_task
+from tests.pictures.conftest import source as source
+from tests.pictures.painted import SIZE, build_painted_store, open_drafter
+
+pytestmark = [pytest.mark.e2e, pytest.mark.servers]
+_SEEN = """() => [...document.querySelectorAll('img')].filter(one => one.src.startsWith('blob:'))
+    .map(one => one.naturalWidth)"""
+
+
+@pytest.fixture(scope="module")
+def log_in(label_studio: LiveServer) -> Iterator[LogIn]:
+    """Opens a page for whoever logs in."""
+    with open_browser(label_studio) as log_in:
+        yield log_in
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory, source: Any) -> PictureSet:
+    folder = tmp_path_factory.mktemp("pictures")
+    drafter = open_drafter(build_painted_store(folder, source), source)
+    parameters = PictureQuestionsParameters(items=16, twins=False)
+    write_picture_set(drafter, folder / "set", parameters, lambda _: None)
+    return read_picture_set(folder / "set")
+
+
+def test_a_reviewer_sees_the_pictures_and_the_question(
+    label_studio: LiveServer, log_in: LogIn, found: PictureSet, tmp_path: Path
+) -> None:
+    items = found.of_split("all")
+    chosen = [next(item for item in items if len(list_media(item)) == number) for number in (1, 2)]
+    write_picture_tasks(found, chosen, tmp_path)
+    client = label_studio.client
+    project = client.projects.create(title="Pictures", label_config=(tmp_path / "interface.xml").read_text()).id
+    client.projects.import_tasks(id=project, request=json.loads((tmp_path / "tasks.json").read_text()))
+    page = log_in(label_studio.email, label_studio.password)
+    tasks = label_studio.tasks(project)
+    for item in chosen:
+        open_task(page, label_studio, project, tasks[item.id].id)
+        page.wait_for_function(f"() => ({_SEEN})().includes({SIZE})")
+        left = page.locator(".hw-left").inner_text()
+        assert f"1 of {len(list_media(item))}" in " ".join(left.split()), "several pictures are pages of one frame"
+        assert read_text(item.question_parts) in page.locator(".hw-question").first.inner_text()
+        assert item.hops[-1].answer in left
+        keep_screenshot(page, f"review-picture-{len(list_media(item))}", docs=False)
