@@ -47,7 +47,8 @@ def write_worked_steps(hop: Hop, item: Item) -> tuple[str, ...]:
     paper = _ComputationWriter(hop, item)
     match tree:
         case ast.Call(func=ast.Name(id="argmax" | "argmin" as function), args=[property, *contenders]):
-            return (*paper.compare(property, contenders), f"{paper.name_extreme(function, property)}: {hop.answer}")
+            compared = [*paper.compare(property, contenders)]
+            return (*compared, f"{paper.name_extreme(function, property, len(compared))}: {hop.answer}")
         case ast.Call(func=ast.Name(id="count"), args=conditions):
             return (*paper.judge(conditions), f"how many: {hop.answer}")
     steps = [paper.write(tree, paper.name_symbol), *paper.reduce(tree)]
@@ -150,9 +151,14 @@ class _ComputationWriter:
         return ast.unparse(node)
 
     def compare(self, property: ast.expr, contenders: list[ast.expr]) -> Iterator[str]:
-        """What each contender has."""
+        """What each contender has, each member of a set in turn."""
         id = ast.unparse(property)
         for contender in contenders:
+            match contender:
+                case ast.Call(func=ast.Name(id="all"), args=[belonging, owner]):
+                    members = self._facts.objects(self._find_entity(owner), ast.unparse(belonging))
+                    yield from self.compare(property, [ast.Name(id=one) for one in members])
+                    continue
             held = self._facts.scalars(self._find_entity(contender), id)
             value = self._show(held[0], id) if len(held) == 1 else "not known"
             yield f"{self._table.label(id)} of {self.name_value(contender)} = {value}"
@@ -177,11 +183,13 @@ class _ComputationWriter:
             shown = words if words == numbers else f"{words}: {numbers}"
             yield f"{shown}: {verdict}"
 
-    def name_extreme(self, function: str, property: ast.expr) -> str:
-        """`larger` and `smaller`, or in time `later` and `earlier`."""
+    def name_extreme(self, function: str, property: ast.expr, compared: int) -> str:
+        """`larger` and `smaller`, or in time `later` and `earlier`; of more than two, `largest` and so on."""
         kind = self._table.literal.get(ast.unparse(property))
         in_time = kind is not None and kind.value in ("date", "year")
-        return ("later" if in_time else "larger") if function == "argmax" else ("earlier" if in_time else "smaller")
+        large, small = ("lat", "earli") if in_time else ("larg", "small")
+        word = large if function == "argmax" else small
+        return word + ("est" if compared > 2 else "er")
 
     def name_symbol(self, node: ast.expr) -> str:
         """A leaf before numbers are put in: `hop 3`."""

@@ -5,8 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.worked_computations import lay_out, spell_factors, write_worked_steps
+from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Compute, Item
 from tests.builders import bridge_item, chain_item, converging_item
+from tests.drafts import draft_items
 
 
 def with_expression(item: Item, expression: str, answer: str, unit: str = "") -> Item:
@@ -71,6 +73,20 @@ def test_a_comparison_shows_what_each_has() -> None:
         "area of Iria = 92,000 square kilometres",
         "larger: Vestmark",
     )
+
+
+def test_a_choice_from_a_set_shows_what_every_member_has(sample: GraphStore) -> None:
+    chosen = [
+        (write_worked_steps(hop, item), hop)
+        for item in draft_items(sample)
+        for hop in item.hops
+        if isinstance(hop.derivation, Compute) and hop.derivation.expression.startswith("arg")
+        if "all(" in hop.derivation.expression
+    ]
+    assert chosen
+    for (*members, last), hop in chosen:
+        assert len(members) > 2 and not any("not known" in line or "all(" in line for line in members)
+        assert last.endswith(f"est: {hop.answer}") and any(f" of {hop.answer} = " in line for line in members)
 
 
 def test_a_count_shows_every_condition_with_its_numbers() -> None:
