@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 from pydantic import ValidationError
 
 from hopwright.errors import InputError
-from hopwright.foreign import JsonError, load_json, read_lines, show
+from hopwright.foreign import JsonError, load_json, show
 from hopwright.knowledge.books.book import Book, hash_text, plain_lines
 from hopwright.novels.book_names import BookNames
 from hopwright.novels.drafting import K, NovelCounts, NovelDrafter, Tell
@@ -34,6 +34,7 @@ from hopwright.novels.rows import ROW_SCHEMA, make_row
 from hopwright.novels.shelf import list_books, open_book, read_novel
 from hopwright.novels.star import Complete, StarDrafter
 from hopwright.novels.twins import TwinMaker
+from hopwright.records.json_lines import read_json_lines, validate_row
 from hopwright.release.folder_swap import open_staging_folder, replace_folder
 from hopwright.reporting.rendering import load_template
 from hopwright.runs.files import hash_file, write_file, write_json_lines
@@ -316,22 +317,5 @@ def _write_card(name: str, made: _Made) -> str:
 
 
 def _read_items(path: Path) -> Iterator[NovelItem]:
-    try:
-        file = path.open("rb")
-    except OSError:
-        raise InputError(f"{path}: missing; is this a folder that `hopwright novels questions` wrote?") from None
-    with file:
-        for number, line in read_lines(file):
-            place = f"{path} line {number}"
-            if line is None:
-                raise InputError(f"{place}: too long")
-            try:
-                yield NovelItem.model_validate(load_json(line))
-            except JsonError as error:
-                raise InputError(f"{place}: {error}") from None
-            except ValidationError as error:
-                first = error.errors()[0]
-                where = ".".join(map(str, first["loc"]))
-                raise InputError(f"{place}: {where}: {first['msg']}") from None
-
-
+    for row, place in read_json_lines(path, "hopwright novels questions"):
+        yield validate_row(NovelItem, row, place)

@@ -17,10 +17,9 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pydantic import ValidationError
 
 from hopwright.errors import InputError
-from hopwright.foreign import JsonError, load_json, read_lines, show
+from hopwright.foreign import show
 from hopwright.knowledge.images.rendering import decode_png, encode_png
 from hopwright.knowledge.images.store import Picture, PictureStore
 from hopwright.pictures.contact_sheet import draw_contact_sheet
@@ -29,6 +28,7 @@ from hopwright.pictures.drawing import PictureCounts, Tell
 from hopwright.pictures.rows import ROW_SCHEMA, count_by, list_media, make_row, write_features
 from hopwright.pictures.splitting import SPLITS, Split, split_items
 from hopwright.records import Item
+from hopwright.records.json_lines import read_json_lines, validate_row
 from hopwright.release.folder_swap import open_staging_folder, replace_folder
 from hopwright.reporting.rendering import load_template
 from hopwright.runs.files import hash_file, write_file, write_json_lines
@@ -173,24 +173,10 @@ def _describe(picture: Picture) -> dict[str, str]:
 
 
 def _read_items(path: Path) -> Iterator[tuple[Item, dict[str, Any], str]]:
-    try:
-        file = path.open("rb")
-    except OSError:
-        raise InputError(f"{path}: missing; is this a folder that `hopwright images questions` wrote?") from None
-    with file:
-        for number, line in read_lines(file):
-            place = f"{path} line {number}"
-            if line is None:
-                raise InputError(f"{place}: too long")
-            try:
-                row = load_json(line)
-                yield Item.model_validate({name: value for name, value in row.items() if name != "split"}), row, place
-            except (JsonError, AttributeError) as error:
-                raise InputError(f"{place}: {error}") from None
-            except ValidationError as error:
-                first = error.errors()[0]
-                where = ".".join(map(str, first["loc"]))
-                raise InputError(f"{place}: {where}: {first['msg']}") from None
+    for row, place in read_json_lines(path, "hopwright images questions"):
+        if not isinstance(row, dict):
+            raise InputError(f"{place}: no item")
+        yield validate_row(Item, {name: value for name, value in row.items() if name != "split"}, place), row, place
 
 
 def _read_split(row: Mapping[str, Any], place: str) -> Split:
