@@ -2,13 +2,13 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flows.console.graph import find_store
 from flows.console.options import merge_options
 from flows.console.output import err, out, print_json
+from flows.console.set_audits import show_audit
 from hopwright.errors import InputError
 from hopwright.foreign import show
 from hopwright.knowledge.images.commons import COMMONS, STATEMENTS, CommonsPictures
@@ -105,19 +105,7 @@ def audit(folder: Path, store: Path | None, options: Mapping[str, Any], *, as_js
     with err.status("opening the pictures") as status:
         found = read_picture_set(folder)
         report = audit_pictures(found, _open_drafter(store, parameters, 0), status.update)
-    if as_json:
-        print_json(asdict(report))
-    else:
-        for one in report.violations[:_SHOWN]:
-            out.out(f"{one.check}: {one.item or 'the set'}: {one.reason}")
-        for name, why in report.skipped.items():
-            out.out(f"skipped: {name}: {why}")
-        out.out(
-            f"{report.items:,} items, {report.twins:,} twins, {report.pictures:,} pictures: "
-            f"{len(report.violations):,} violations of {len(report.checks)} checks"
-        )
-    if report.violations:
-        raise InputError(f"{folder}: {len(report.violations):,} violations")
+    show_audit(report, f"{report.pictures:,} pictures", folder, as_json=as_json)
 
 
 def evaluate(folder: Path, options: Mapping[str, Any], *, as_json: bool) -> None:

@@ -1,12 +1,12 @@
 """`hopwright novels …`."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from flows.console.options import merge_options
 from flows.console.output import err, out, print_json
+from flows.console.set_audits import show_audit
 from hopwright.errors import InputError
 from hopwright.knowledge.books.book import Book
 from hopwright.knowledge.books.reading import BookNotes
@@ -23,8 +23,6 @@ from hopwright.settings import (
     home,
     load_parameters,
 )
-
-_SHOWN = 20
 
 
 def add(files: list[Path], options: Mapping[str, Any], *, as_json: bool) -> None:
@@ -168,19 +166,7 @@ def audit(folder: Path, options: Mapping[str, Any], *, as_json: bool) -> None:
     with err.status("reading") as status:
         found = read_novel_set(folder)
         report = audit_novels(found, BookTexts(found, find_shelf(parameters)), status.update)
-    if as_json:
-        print_json(asdict(report))
-    else:
-        for one in report.violations[:_SHOWN]:
-            out.out(f"{one.check}: {one.item or 'the set'}: {one.reason}")
-        for name, why in report.skipped.items():
-            out.out(f"skipped: {name}: {why}")
-        out.out(
-            f"{report.items:,} items, {report.twins:,} twins, {report.windows:,} windows: "
-            f"{len(report.violations):,} violations of {len(report.checks)} checks"
-        )
-    if report.violations:
-        raise InputError(f"{folder}: {len(report.violations):,} violations")
+    show_audit(report, f"{report.windows:,} windows", folder, as_json=as_json)
 
 
 def evaluate(
