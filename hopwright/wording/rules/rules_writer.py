@@ -164,12 +164,10 @@ class PlanVerbaliser:
     def _describe(self, index: int, end: str = "") -> str:
         """A hop's answer described and marked, without `end`; so is what is set before the question for its sake."""
         before = len(self.openings)
-        inner = self._find_place_within(index)
-        phrase = self.noun_phrase(inner or index).removesuffix(end)
-        if inner and (match := _WHERE.match(phrase)):
-            return mark([inner, index], f"the present-day country {match[1]}")
-        if inner:
-            phrase = self.noun_phrase(index).removesuffix(end)
+        if (inner := self._find_place_within(index)) and (match := _WHERE.match(self.noun_phrase(inner))):
+            return mark([inner, index], f"the present-day country {match[1].removesuffix(end)}")
+        del self.openings[before:]
+        phrase = self.noun_phrase(index).removesuffix(end)
         new = self.openings[before:]
         self.openings[before:] = [one if is_marked(one) else mark([index], one) for one in new]
         return mark([index], phrase)
