@@ -186,6 +186,11 @@ class EntityProperty(_Entry):
     """Noun phrases for the subject, where only this is known of it: `the country whose capital is {o}`."""
     role: str = ""
     """What the object is to the subject, as a noun: `director`."""
+    circles: tuple[str, ...] = ()
+    """The circles of a life to which the object belongs: somebody's mother and brother are set beside each other, but
+    not their wife and their teacher. Empty for who had a part in a work: all of these go together."""
+    both: dict[str, str] = {}
+    """What this object and that of another role are together, by that role: `mother` → `the parents of {s}`."""
     group: tuple[str, ...] = ()
     """What several objects are to their subject, to follow `all`: `in the cast of {s}`."""
     count_ask: tuple[str, ...] = ()
@@ -197,6 +202,10 @@ class EntityProperty(_Entry):
     np_typed: tuple[str, ...] = ()
     variants: tuple[EntityWording, ...] = ()
     """Tried in order; the first whose kinds fit replaces the base phrases."""
+
+    def goes_with(self, other: EntityProperty) -> bool:
+        """Whether the objects of two properties of one subject belong together."""
+        return not self.circles and not other.circles or not set(self.circles).isdisjoint(other.circles)
 
     def worded(self, subject: EntityKind, object: EntityKind, noun: str = "") -> EntityProperty:
         """Return this property with the phrases that fit the kinds of a fact's subject and object.

@@ -39,8 +39,8 @@ _NATURAL: dict[type, float] = {
 _OTHER = 0.25
 _CROWD = 10_000
 _SELDOM = 0.5
-_MANY_FACTS = 6
-_FEW_FACTS = 4
+_MANY_FACTS = 5
+_FEW_FACTS = 3
 
 
 class Coherence(NamedTuple):

@@ -310,7 +310,7 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
         return False  # one of a list, and then places within places
     if names["first-of"] and (names["age-in-year"] or names["age-found"]):
         return False  # what is found from one of a list is often the same for all
-    if names["named-event"] and (names["named-year"] or names["named-birth"]):
+    if names["named-event"] and (names["named-year"] or names["named-birth"] or names["named-date"]):
         return False  # who held the year of somebody's death, and how old in that of their birth
     if names["named-event"] and operations[0].name != "named-event":
         return False  # a second branch starts from what the first names
@@ -320,7 +320,7 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
         return False  # a laureate's age when another of that list died is nothing that anybody asks
     if names["neighbour-of-both"] and roots > 1 and len({one.name for one in operations if not one.takes}) > 1:
         return False  # of two countries that are found in different ways nobody asks what lies between them
-    if operations[0].name in ("named-year", "named-birth"):
+    if operations[0].name in ("named-year", "named-birth", "named-date"):
         return False  # the year of what no step has named yet
     # A plain graph of named numbers asks for nothing but arithmetic.
     entities = sum(one.gives == "entity" for one in operations)

@@ -20,7 +20,7 @@ _TELLING = 6
 _TELLING_OF_ONE = 2
 _ENTITY_SHARE = 0.01
 """One person or work may take part in so many of the items."""
-_OF_LOOK_UPS = ("year", "named-year", "named-birth", "date")
+_OF_LOOK_UPS = ("year", "named-year", "named-birth", "named-date", "date")
 _OF_COMPUTATIONS = ("apart", "age-found", "age", "age-in-year", "age-at-death", "age-named")
 _OF_TARGETS = ("holder", "named-holder", "named-event")
 _LEAST_ODDS = 0.05

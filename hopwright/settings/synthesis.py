@@ -40,13 +40,13 @@ class TargetParameters(Parameters):
         default={}, title="Topologies", description="Shares of the topologies; those not named here have a share of 1."
     )
     kinds: dict[Literal["temporal", "counting", "comparison", "arithmetic", "combinatorics"], Share] = Field(
-        default={"comparison": 42, "temporal": 50, "counting": 5, "arithmetic": 2.5, "combinatorics": 0.5},
+        default={"comparison": 40, "temporal": 57, "counting": 1.5, "arithmetic": 1, "combinatorics": 0.5},
         min_length=1,
         title="Computations",
         description="Shares of what the computing hops do.",
     )
     answers: dict[Literal["entity", "number", "year", "date"], Share] = Field(
-        default={"entity": 60, "number": 28, "year": 7, "date": 5},
+        default={"entity": 35, "number": 45, "year": 11, "date": 9},
         min_length=1,
         title="Final answers",
         description="Shares of the types of the final answer.",
@@ -69,8 +69,8 @@ class TargetParameters(Parameters):
         default={"hard": 50, "medium": 40, "easy": 10},
         min_length=1,
         title="Difficulty",
-        description="Shares by what one has to know. hard: at least six facts, one of them about something obscure. "
-        "easy: at most four facts, or none about anything less than well known.",
+        description="Shares by what one has to know. hard: at least five facts, one of them about something obscure. "
+        "easy: at most three facts, or none about anything less than well known.",
     )
     domains: dict[DomainName, Share] = Field(
         default={}, title="Domains", description="How welcome each knowledge domain is; 1 where it is not named."

@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from hopwright.knowledge.wikidata.roles import ROLES
 from hopwright.records import Rejected
 from hopwright.records.arrow import (
     ITEM_SCHEMA,
@@ -167,16 +168,21 @@ def select(
 
 
 def find_frame(topology: str, derivations: Sequence[Mapping[str, Any]]) -> str:
-    """What is left of a plan without its names, years and directions: `chain P57 P569 ~P990031 age(…)`."""
+    """What is left of a plan without its names, years and directions: `converging ~year ~year chosen(P569, …) P570`.
+
+    Whose list a year is looked up in makes no difference, and no more does which of somebody's kin is meant: two
+    laureates are compared as two champions are, and a mother dies as a wife does.
+    """
     steps = []
     for one in derivations:
         if one["op"] == "compute":
             steps.append(_DIRECTION.sub("chosen", _NAMES.sub("", one["expression"] or "")))
         elif one["op"] == "reverse_lookup":
             tests = [f"+{constraint['property']}" for constraint in one["constraints"] or ()]
-            steps.append(f"~{one['property']}{''.join(tests)}")
+            listed = (one["value"] or "").isdigit() and not tests
+            steps.append("~year" if listed else f"~{one['property']}{''.join(tests)}")
         else:
-            steps.append(one["property"] or one["op"])
+            steps.append("kin" if one["property"] in ROLES.kinship else one["property"] or one["op"])
     return " ".join([topology, *steps])
 
 

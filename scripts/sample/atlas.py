@@ -39,6 +39,8 @@ def read_atlas(folder: Path, merge: Merge, names: Names) -> None:
     for name, rows in tables.items():
         for row in rows:
             reader.take(name, row)
+    for name, spec in rules["relations"].items():
+        reader.take_relations(spec, list(_read_rows(folder / f"{name}.tsv")))
     for name, spec in rules["lists"].items():
         reader.take_list(spec, list(_read_rows(folder / f"{name}.tsv")))
     for name, spec in rules["reigns"].items():
@@ -107,6 +109,25 @@ class _Reader:
                 self._merge.numbers[entity, property] = (unit, str(int(row[column]) * factor), "", SOURCE)
         if (column := spec.get("occupation")) and row[column]:
             self._take_occupation(entity, row[column])
+
+    def take_relations(self, spec: Mapping[str, Any], rows: list[dict[str, str]]) -> None:
+        """Take the rows that say what one is to another; a relation said of one to several is left out."""
+        subject, object, relation = spec["subject"], spec["object"], spec["relation"]
+        said: dict[tuple[str, str], set[str]] = defaultdict(set)
+        for row in rows:
+            said[row[subject], row[relation]].add(row[object])
+        for row in rows:
+            property = spec["properties"].get(row[relation])
+            entity = self._find(spec["kind"], row[subject])
+            if property is None or not entity or len(said[row[subject], row[relation]]) > 1:
+                self._merge.refused[f"{SOURCE}: relation not known, or several of one kind"] += 1
+                continue
+            self._take_edge(entity, property, "person", row[object])
+            person = self._find("person", row[object])
+            for gender, words in self._rules["genders"].items():
+                if person and row[relation].split()[-1] in words:
+                    self._merge.names.setdefault(gender, [words[0]])
+                    self._merge.add_edge(person, "P21", gender, SOURCE)
 
     def take_list(self, spec: Mapping[str, Any], rows: list[dict[str, str]]) -> None:
         """Take the holders of the years of lists; a year with several holders, or an unknown one, is left out."""
@@ -239,5 +260,3 @@ class _Reader:
 def _make_id(kind: str, name: str) -> str:
     number = int.from_bytes(hashlib.sha256(f"{kind}:{name}".encode()).digest()[:8], "big")
     return f"Q{OWN + number % _RANGE}"
-
-

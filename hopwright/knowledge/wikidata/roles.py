@@ -76,8 +76,9 @@ MADE = frozenset(["P50", "P990101", "P990102", "P990105", "P990106", "P990111", 
 """Author, painter, sculptor, architect, founder, inventor, composer."""
 KINSHIP = frozenset(
     ["P22", "P25", "P26", "P40", "P155", "P156", "P184", "P451", "P802", "P1066", "P3373", "P990122", "P990123"]
-)
-"""Father, mother, spouse, child, follows, followed by, advisor, partner, student, teacher, sibling, successors."""
+).union(f"P9901{number}" for number in range(60, 72))
+"""Father, mother, spouse, child, follows, followed by, advisor, partner, student, teacher, sibling, successors, and
+spouses, children and siblings of whom there was one, or who came first."""
 
 SELDOM = frozenset({CITIZENSHIP, COUNTRY_FOR_SPORT, COUNTRY}).union(
     ["P990047", "P131", "P495", "P7938", "P272", "P344", "P2515", "P2554", "P3174", "P1809"]
@@ -126,7 +127,10 @@ ROLES = PropertyRoles(
     doubtful=DOUBTFUL,
     exact=frozenset({"P990118"}),
     made=MADE,
-    makers=frozenset({"P57", "P86", "P58", "P990108", "P990110", "P990138"}),
+    makers=frozenset(
+        {"P57", "P86", "P58", "P990108", "P990110", "P990138"}
+        | {"P990172", "P990173", "P990174", "P990175", "P990176", "P990177"}
+    ),
     citizenship=CITIZENSHIP,
     homes=("P19",),
     trivial=frozenset({COUNTRY, "P131", "P36", "P30"}),

@@ -67,11 +67,18 @@ def list_beside(builder: PlanBuilder, readers: Sequence[str], edge: Edge, *, clo
             builder.traversals.lookups_from(edge.subject) if close else _edges_around(builder, (edge.subject,))
         )
         if other.object != edge.object
+        and _are_of_one_circle(builder, edge, other)
         and (other.subject == edge.subject or (paired and other.property == edge.property))
         and kind(other.object) == kind(edge.object)
         and fits_partner(builder, readers, edge.object, other.object)
         and _are_distinct(builder, *{edge.subject, other.subject}, edge.object, other.object)
     ]
+
+
+def _are_of_one_circle(builder: PlanBuilder, one: Edge, other: Edge) -> bool:
+    """Whether what two facts lead to belongs together, where both are of one subject: parents do, or two wives."""
+    entity = builder.traversals.table.entity
+    return one.subject != other.subject or entity[one.property].goes_with(entity[other.property])
 
 
 def _are_distinct(builder: PlanBuilder, *entities: str) -> bool:
@@ -89,9 +96,14 @@ def list_partners(builder: PlanBuilder, context: OperationContext) -> list[tuple
     first = context.reader in JOINING_OPERATIONS and bool(context.partners)
     wanted = can_precede(builder, context.readers[:1] if first else context.readers)
     partner = context.partners[0] if context.partners else None
+    first_step = builder.draft.steps[0].derivation if builder.draft.steps else None
     found = []
     for edge in _edges_around(builder, builder.topics):
         if not builder.admits(edge.object) or not wanted(edge.object):
+            continue
+        if isinstance(first_step, Lookup) and not _are_of_one_circle(
+            builder, Edge(first_step.subject, first_step.property, ""), edge
+        ):
             continue
         known = edge.subject in builder.topics
         if not known and not (builder.admits(edge.subject) and _is_parallel(builder, context.reader, edge)):

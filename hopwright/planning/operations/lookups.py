@@ -101,8 +101,9 @@ def year(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationC
 def date(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """The full date of an entity's event."""
     found = [m for m in builder.traversals.measures(inputs[0].entity) if isinstance(m.value, dt.date) and m.entry.ask]
-    if context.reader == "age":
-        found = [m for m in found if m.property != builder.traversals.roles.birth]
+    if context.reader == "age":  # of two who are set beside each other one is born, and something happens to the other
+        born = context.branch == "named-date"
+        found = [m for m in found if (m.property == builder.traversals.roles.birth) == born]
     if not found:
         raise PlanningDeadEnd(DeadEnd.NO_FULL_DATE)
     measure = builder.prefer_measure(found)
@@ -134,6 +135,21 @@ def named_year(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Oper
         measure = builder.prefer_measure(measures)
         return builder.measure(measure.entity, measure)
     raise PlanningDeadEnd(DeadEnd.TOPIC_WITHOUT_EVENT)
+
+
+def named_date(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """The day of an event of what the plan is about, where it is known: the first performance of an opera."""
+    birth = builder.traversals.roles.birth
+    measures = [
+        measure
+        for topic in builder.topics[:1]
+        for measure in builder.traversals.measures(topic)
+        if has_full_date(measure) and measure.property != birth and _is_telling(builder, topic)
+    ]
+    if not measures:
+        raise PlanningDeadEnd(DeadEnd.TOPIC_WITHOUT_EVENT)
+    measure = builder.prefer_measure(measures)
+    return builder.measure(measure.entity, measure, full_date=True)
 
 
 def _is_telling(builder: PlanBuilder, topic: str) -> bool:

@@ -13,7 +13,12 @@ from typing import NamedTuple, TypeVar
 from hopwright.planning.dead_ends import DeadEnd, NothingBegins, PlanningDeadEnd
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import OUTWARD_LOOKUP, can_precede, list_beside, list_entered
-from hopwright.planning.operations.operation_inputs import full_date, list_closed_set, list_events
+from hopwright.planning.operations.operation_inputs import (
+    full_date,
+    has_full_date,
+    list_closed_set,
+    list_events,
+)
 from hopwright.planning.plan_builder import PlanBuilder
 from hopwright.planning.random_draws import draw
 from hopwright.planning.relations import Group
@@ -281,6 +286,11 @@ def _is_dated(builder: PlanBuilder, edge: Edge, context: OperationContext) -> bo
         birth, death = builder.traversals.roles.birth, builder.traversals.roles.death
         born, then = full_date(builder, edge.subject, birth), full_date(builder, edge.object, death)
         return born is not None and then is not None and born < then
+    if context.branch == "named-date":
+        return any(
+            has_full_date(measure) and measure.property != builder.traversals.roles.birth
+            for measure in builder.traversals.measures(edge.subject)
+        )
     return context.branch != "named-year" or bool(list_events(builder, edge.subject))
 
 

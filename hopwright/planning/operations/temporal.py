@@ -60,14 +60,16 @@ def age_in_year(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Ope
     birth = builder.traversals.roles.birth
     if then.of == birth:
         raise PlanningDeadEnd(DeadEnd.UNRELATED_BIRTH)
-    if then.of != builder.traversals.roles.death and then.entity not in builder.topics:
+    if then.of != builder.traversals.roles.death and not (
+        then.entity in builder.topics and _is_tied(builder, then.entity, person.entity)
+    ):
         raise PlanningDeadEnd(DeadEnd.UNRELATED_EVENTS)  # the founding of the museum that holds what somebody painted
     events = list_events(builder, person.entity)
     unknown = then.whole if then.of == builder.traversals.roles.death else LATEST
     if birth not in events or events.get(builder.traversals.roles.death, unknown) <= then.whole:
         raise PlanningDeadEnd(DeadEnd.NOT_ALIVE_THEN)
     lives = full_date(builder, person.entity, birth), full_date(builder, then.entity, then.of)
-    if then.of == builder.traversals.roles.death and None not in lives:
+    if None not in lives:
         raise PlanningDeadEnd(DeadEnd.KNOWN_TO_THE_DAY)  # people ask how old somebody was on that day
     years = then.whole - events[birth]
     if not _YOUNGEST <= years <= _OLDEST - _GROWN:
@@ -76,13 +78,17 @@ def age_in_year(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Ope
 
 
 def age_found(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """How old somebody whom the plan found was when another, whom a work or an occasion joins to them, came or went."""
+    """How old somebody whom the plan found was when another, whom a work or an occasion joins to them, came or went, or
+    on the day of an event of what the plan started from.
+    """
     person, then = sorted(inputs, key=lambda state: state.type == "date")
     roles = builder.traversals.roles
-    if then.of not in (roles.birth, roles.death) or person.entity == then.entity:
+    if person.entity == then.entity:
         raise PlanningDeadEnd(DeadEnd.UNRELATED_EVENTS)
+    if then.of not in (roles.birth, roles.death) and not _is_tied(builder, then.entity, person.entity):
+        raise PlanningDeadEnd(DeadEnd.UNRELATED_EVENTS)  # how old a painter's mother was when a picture was done
     years = _age(builder, person.entity, _date_of(builder, then), alive=then.of == roles.birth)
-    if years < (_YOUNGEST if then.of == roles.death else 2):
+    if years < (2 if then.of == roles.birth else _YOUNGEST):
         raise PlanningDeadEnd(DeadEnd.UNNATURAL_AGE)
     return _give(builder, f"age(value({roles.birth}, {person.ref}), {then.ref})", years)
 

@@ -61,7 +61,7 @@ def _list_partners(
     partner: StepOutput,
     pools: Mapping[str, Sequence[tuple[int, str]]],
 ) -> dict[str, list[tuple[int, str]]]:
-    """Whom to set beside a holder: those of what is given together with it, or of the same timeline in years nearby."""
+    """Whom to set beside a holder: those of what is given together with it, or of its timeline some years later."""
     derivation = builder.draft.steps[int(partner.ref[3:]) - 1].derivation
     if isinstance(derivation, Lookup) and derivation.subject.startswith("hop"):  # an event of a holder's life
         derivation = builder.draft.steps[int(derivation.subject[3:]) - 1].derivation
@@ -73,7 +73,7 @@ def _list_partners(
         return [
             (year, one)
             for year, one in pools.get(name, ())
-            if abs(year - near) <= apart
+            if 0 <= year - near <= apart
             and builder.admits(one)
             and fits_partner(builder, context.readers, partner.entity, one)
         ]

@@ -32,6 +32,7 @@ from hopwright.wording.rules.frames import (
     AGE_FRAMES,
     AGE_IN_YEAR_FRAMES,
     COUNT_FRAMES,
+    DIED_AFTER_FRAMES,
     DISTANCE_FRAMES,
     FIRST_AFTER_FRAMES,
     FIRST_BY_AFTER_FRAMES,
@@ -175,9 +176,7 @@ class ComputationVerbaliser:
 
     def _ask_of_set(self, form: Extreme, members: Members, winner: str, say: Say) -> str:
         if not form.entities:
-            noun = self._text.noun(winner, say)
-            predicate = self._predicate(form)
-            return f"Which of the {self._group_phrase(members, winner, say)} {predicate}?" if noun else ""
+            return f"Which of the {self._group_phrase(members, winner, say)} {self._predicate(form)}?"
         names = self._names(form.entities)
         if form.moment and members.is_test():
             moment = self._text.event(form.moment) if say == self._text.described else f"the year {say(form.moment)}"
@@ -321,9 +320,13 @@ class ComputationVerbaliser:
             all(isinstance(one, Lookup) and one.subject.startswith("Q") and one.property in entry for one in lookups)
             and len({one.subject for one in lookups if isinstance(one, Lookup)}) == 1
         ):
-            roles = [entry[one.property].role for one in lookups if isinstance(one, Lookup)]
+            first, *others = (entry[one.property] for one in lookups if isinstance(one, Lookup))
+            roles = [first.role, *(one.role for one in others)]
             if all(roles):
                 subject = self._text.described(lookups[0].subject)  # type: ignore[union-attr]
+                for one, other in ((first, others[0]), (others[0], first)) if word == "and" and len(roles) == 2 else ():
+                    if both := one.both.get(other.role):
+                        return self._refer(entities, both.replace("{s}", subject))
                 return self._refer(entities, f"{listed([f'the {role}' for role in roles], word)} of {subject}")
         named = [one for one in lookups if isinstance(one, Lookup) and one.subject.startswith("Q")]
         if len(named) == len(entities) and len({one.property for one in named}) == 1:
@@ -479,6 +482,9 @@ class ComputationVerbaliser:
                 return self._pick(AGE_IN_YEAR_FRAMES).format(p=say(person), happened=happened)
             born = f"{self._text.stated(person)}, born in {say(str(ordered[0]))},"
             return f"How old did {born} turn in {say(ordered[1])}?"
+        if say == self._text.described and (survivor := self._find_survivor(ordered)):
+            died = self._refer([str(ordered[1])], f"{say(survivor)} die")
+            return self._pick(DIED_AFTER_FRAMES).format(a=self._moment(ordered[0], say), died=died)
         one, other = (self._moment(moment, say) for moment in ordered)
         known = all(isinstance(moment, str) for moment in ordered)
         frame = self._pick(DISTANCE_FRAMES + LATER_FRAMES if known else DISTANCE_FRAMES)
@@ -489,6 +495,12 @@ class ComputationVerbaliser:
         derivation = self._text.step(moment).derivation if isinstance(moment, str) else None
         born = isinstance(derivation, Lookup) and derivation.property == self._text.table.roles.birth
         return derivation.subject if born and isinstance(derivation, Lookup) else ""
+
+    def _find_survivor(self, moments: Sequence[str | tuple[str, str]]) -> str:
+        """The person (a reference) who died later, of two whose years of death are looked up; empty for others."""
+        lookups = [self._text.step(one).derivation for one in moments if isinstance(one, str)]
+        died = [one for one in lookups if isinstance(one, Lookup) and one.property == self._text.table.roles.death]
+        return died[1].subject if len(died) == 2 else ""
 
     def _in_order(self, moments: Sequence[str | tuple[str, str]]) -> list[str | tuple[str, str]]:
         """Moments of which both years are looked up, the earlier first."""

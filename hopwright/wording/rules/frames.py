@@ -73,6 +73,9 @@ DISTANCE_FRAMES = (
 )  # fmt: skip
 """Of two events in whatever order, in calendar years: the difference of the two years."""
 
+DIED_AFTER_FRAMES = ("How many years after {a} did {died}?",)
+"""Of two deaths."""
+
 LATER_FRAMES = (
     "How many years after {a} came {b}?",
 )  # fmt: skip

@@ -197,14 +197,13 @@ class PlanVerbaliser:
         """The step behind `hopN`."""
         return self._steps[int(reference[3:]) - 1]
 
-    def noun(self, entity: str, say: ReferenceWording) -> str:
-        """A common noun; in the whole question without a nationality, which gives a later hop away."""
-        noun = self.names.noun(entity)
-        return plain_noun(noun) if say == self.described else noun
+    def noun(self, entity: str) -> str:
+        """A common noun, without a nationality: that would give a later hop away, or strike out a wrong option."""
+        return plain_noun(self.names.noun(entity))
 
-    def who(self, entity: str, say: ReferenceWording) -> str:
+    def who(self, entity: str) -> str:
         """`person who`, `film that`: how a description begins."""
-        return "person who" if self.names.kind(entity) == "person" else f"{self.noun(entity, say)} that"
+        return "person who" if self.names.kind(entity) == "person" else f"{self.noun(entity)} that"
 
     # ------------------------------------------------------------ questions
 
@@ -213,13 +212,13 @@ class PlanVerbaliser:
         step = self._steps[index - 1]
         derivation = step.derivation
         if isinstance(derivation, Lookup):
-            return self.fill(self._templates(derivation, step, "ask", say), "s", say(derivation.subject))
+            return self.fill(self._templates(derivation, step, "ask"), "s", say(derivation.subject))
         if isinstance(derivation, ReverseLookup):
             entity = str(step.value)
             if holder := self._holder(derivation, say, "holder_ask"):
                 return holder
             predicates = self._predicates(derivation, entity, say)
-            subject = "Who" if self.names.kind(entity) == "person" else f"Which {self.noun(entity, say)}"
+            subject = "Who" if self.names.kind(entity) == "person" else f"Which {self.noun(entity)}"
             return f"{subject} {_joined(predicates)}?"
         return self._computed.ask(step, derivation.expression, say)
 
@@ -323,7 +322,7 @@ class PlanVerbaliser:
         derivation = step.derivation
         if isinstance(derivation, Lookup):
             subject = self.described(derivation.subject)
-            return self.fill(self._templates(derivation, step, "np", self.described), "s", subject)
+            return self.fill(self._templates(derivation, step, "np"), "s", subject)
         if isinstance(derivation, ReverseLookup):
             entity = str(step.value)
             if holder := self._holder(derivation, self.described, "holder_np"):
@@ -332,7 +331,7 @@ class PlanVerbaliser:
                 return self.fill(alone, "o", self.described(derivation.value))
             predicates = self._predicates(derivation, entity, self.described)
             only = "only " if derivation.asks_same_of_two() else ""
-            return f"the {only}{self.who(entity, self.described)} {_joined(predicates)}"
+            return f"the {only}{self.who(entity)} {_joined(predicates)}"
         return self._computed.noun_phrase(step, derivation.expression)
 
     def event(self, reference: str) -> str:
@@ -391,7 +390,7 @@ class PlanVerbaliser:
         """A number from 0 to 1 that decides between ways to say something."""
         return self._rng.random()
 
-    def _templates(self, lookup: Lookup, step: PlanStep, form: str, say: ReferenceWording) -> tuple[str, ...]:
+    def _templates(self, lookup: Lookup, step: PlanStep, form: str) -> tuple[str, ...]:
         literal = self.table.literal.get(lookup.property)
         kind = self.names.kind(self.entity(lookup.subject))
         templates: tuple[str, ...]
@@ -399,19 +398,12 @@ class PlanVerbaliser:
             templates = getattr(literal.worded(kind), f"year_{form}" if step.unit == "year" else form)
         else:
             object = str(step.value)
-            noun = self.noun(object, say) if step.answer_type == "entity" else ""
-            noun = plain_noun(noun) if self._is_asked_for_its_country(step) else noun
+            noun = self.noun(object) if step.answer_type == "entity" else ""
             entry = self.table.entity[lookup.property]
             templates = getattr(entry.worded(kind, self.names.kind(object), noun), form)
         if not templates:
             raise ExpressionError(f"no {form} for {lookup.property}")
         return templates
-
-    def _is_asked_for_its_country(self, step: PlanStep) -> bool:
-        """Whether the next step asks in what this one's answer lies: then `Hungarian city` would say it."""
-        reference = f"hop{1 + next(place for place, one in enumerate(self._steps) if one is step)}"
-        lookups = [one.derivation for one in self._steps if isinstance(one.derivation, Lookup)]
-        return any(one.subject == reference and one.property in self.table.roles.within for one in lookups)
 
     def _holder(
         self, derivation: ReverseLookup, say: ReferenceWording, form: Literal["holder_ask", "holder_np"]
