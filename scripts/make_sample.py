@@ -27,6 +27,7 @@ from sample.descriptions import read_descriptions
 from sample.factbook import list_states, read_factbook
 from sample.factbook_facts import take_facts, write_borders
 from sample.gathering import Names
+from sample.genders import read_genders
 from sample.geonames import read_geonames
 from sample.lives import read_lives, read_relations
 from sample.passages import read_passages
@@ -66,6 +67,7 @@ def main(sources: Path, packages: Path, out: Path) -> None:
         read_lives(Path(__file__).parent / "sample/lives.tsv", merge)
         read_relations(Path(__file__).parent / "sample/relations.tsv", merge)
         read_atlas(Path(__file__).parent / "sample/atlas", merge, names)
+        read_genders(Path(__file__).parent / "sample/genders.tsv", merge)
         write_sample(merge, dated, out)
         write_borders(borders, merge, BORDERS)
 

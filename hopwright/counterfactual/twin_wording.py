@@ -20,7 +20,7 @@ from hopwright.planning.plan import PlanStep
 from hopwright.records import Hop, Item, ReadRegion, ReadSpan
 from hopwright.records.values import EntityKind, Value, render
 from hopwright.text.mentions import replace_names, replace_number
-from hopwright.wording.rules.rules_writer import EntityNaming, RulesWriter, Wording
+from hopwright.wording.rules.rules_writer import EntityNaming, GenderedNaming, RulesWriter, Wording
 
 _YEAR_OF_WORK = re.compile(
     r"\b(?:1\d{3}|20\d{2}) (?=(?:[\w'’]+ )?"
@@ -189,6 +189,12 @@ class TwinNames:
         if change is None:
             return replace_names([self._names.phrase(entity)], self._replaced)[0]
         return definite(change.surrogate, change.kind, self.noun(entity))
+
+    def pronoun(self, entity: str) -> str:
+        """See GenderedNaming."""
+        change = self._changed.get(entity)
+        known = self._names if isinstance(self._names, GenderedNaming) else None
+        return known.pronoun(change.id if change else entity) if known is not None else ""
 
     def noun(self, entity: str) -> str:
         """See EntityNaming."""

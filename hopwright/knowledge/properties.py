@@ -205,7 +205,7 @@ class EntityProperty(_Entry):
 
     def goes_with(self, other: EntityProperty) -> bool:
         """Whether the objects of two properties of one subject belong together."""
-        return not self.circles and not other.circles or not set(self.circles).isdisjoint(other.circles)
+        return (not self.circles and not other.circles) or not set(self.circles).isdisjoint(other.circles)
 
     def worded(self, subject: EntityKind, object: EntityKind, noun: str = "") -> EntityProperty:
         """Return this property with the phrases that fit the kinds of a fact's subject and object.

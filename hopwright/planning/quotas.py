@@ -11,17 +11,16 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from hopwright.planning.plan import Plan, entities_of, properties_of, properties_of_step
+from hopwright.planning.plan import Plan, entities_of, properties_of_step
 from hopwright.planning.target_distribution import TargetDistribution, chance
 from hopwright.planning.traversals import GraphTraversals
-from hopwright.records import Compute, Derivation, Lookup
+from hopwright.records import Compute, Derivation, Lookup, ReverseLookup
 
 _TELLING = 6
 _TELLING_OF_ONE = 2
 _ENTITY_SHARE = 0.01
 """One person or work may take part in so many of the items."""
 _OF_LOOK_UPS = ("year", "named-year", "named-birth", "named-date", "date")
-_OF_COMPUTATIONS = ("apart", "age-found", "age", "age-in-year", "age-at-death", "age-named")
 _OF_TARGETS = ("holder", "named-holder", "named-event")
 _LEAST_ODDS = 0.05
 """An operation is not made rarer than this, however far over its share what it needs is."""
@@ -31,6 +30,8 @@ _LEAST_SHARE = 0.001
 _FRAME_SHARE = 0.03
 """Questions that differ in their names and direction only, such as a director's age at a release, may be so many."""
 _FRAME = "frame:"
+HELD = "timeline by hop"
+"""How frames name who held a year that was worked out."""
 _PROPERTY = re.compile(r"^P\d+$")
 _DIRECTION = re.compile(r"argmin|argmax|first_after|last_before")
 _WORD = re.compile(r"\w+(?:, )?")
@@ -92,7 +93,7 @@ class QuotaController:
         """The shares with what these pilots, drawn under the old ones, have more of than they may."""
         counts: Counter[str] = Counter()
         for plan in pilots:
-            counts.update(name for step in plan.steps for name in properties_of_step(step.derivation))
+            counts.update(name for step in plan.steps for name in _list_looked_up(step.derivation))
             counts.update(self._themes.of_plan(plan))
             counts[self._find_frame(plan)] += 1
         hops = sum(len(plan.steps) for plan in pilots)
@@ -108,7 +109,10 @@ class QuotaController:
 
     def is_over(self, slot: int, plan: Plan, *, anchored: bool) -> bool:
         """Whether a plan touches what is closed to a slot; an anchor's plans have little choice of properties."""
-        if self.is_worn(slot, plan) or (not anchored and not self._closed_in(slot).isdisjoint(properties_of(plan))):
+        if self.is_worn(slot, plan) or (
+            not anchored
+            and any(not self._closed_in(slot).isdisjoint(_list_looked_up(step.derivation)) for step in plan.steps)
+        ):
             return True
         return any(self.is_closed(slot, entity) for entity in entities_of(plan))
 
@@ -144,12 +148,8 @@ class QuotaController:
 
     def _find_uses(self, derivation: Derivation) -> Iterator[_Use]:
         """The dated properties that a step rests on, each with the operations that it may come from."""
-        group = (
-            _OF_COMPUTATIONS if isinstance(derivation, Compute)
-            else _OF_LOOK_UPS if isinstance(derivation, Lookup)
-            else _OF_TARGETS
-        )  # fmt: skip
-        yield from ((group, name) for name in properties_of_step(derivation) if name in self._dates)
+        group = _OF_LOOK_UPS if isinstance(derivation, Lookup) else _OF_TARGETS
+        yield from ((group, name) for name in _list_looked_up(derivation) if name in self._dates)
 
     def _find_odds(self, closed: frozenset[str]) -> OperationOdds:
         """Operations become as much rarer as, in the pilots, they rested on dates that are closed now."""
@@ -175,16 +175,19 @@ class QuotaController:
         )
 
     def _find_frame(self, plan: Plan) -> str:
-        """What a plan shares with those that differ from it in their names only: its dates, numbers and functions."""
+        """What a plan shares with those that differ in names, in the list of years, or in which of somebody's kin."""
         steps = [self._find_step_frame(step.derivation) for step in plan.steps]
-        return f"{_FRAME}{plan.topology} {' '.join(steps)}"
+        return f"{_FRAME}{plan.topology} {' '.join(leave_out_way(steps))}"
 
     def _find_step_frame(self, derivation: Derivation) -> str:
         if isinstance(derivation, Compute):
             return _DIRECTION.sub("chosen", _WORD.sub(self._leave_out_name, derivation.expression))
         table = self._moves.table
-        asked = sorted(name for name in properties_of_step(derivation) if name in table.literal)
-        return ",".join("timeline" if table.is_timeline(name) else name for name in asked) or "entity"
+        names = sorted(properties_of_step(derivation))
+        if isinstance(derivation, ReverseLookup) and derivation.value.startswith("hop") and table.is_timeline(names[0]):
+            return HELD
+        kin = table.roles.kinship
+        return ",".join("timeline" if table.is_timeline(one) else "kin" if one in kin else one for one in names)
 
     def _leave_out_name(self, match: re.Match[str]) -> str:
         word = match[0].removesuffix(", ")
@@ -192,3 +195,17 @@ class QuotaController:
 
     def _is_person_or_work(self, theme: str) -> bool:
         return theme.startswith("entity:") and self._moves.kinds.kind(theme[7:]) in ("person", "work")
+
+
+def _list_looked_up(derivation: Derivation) -> frozenset[str]:
+    """The properties that a step looks up; what a computation takes besides is no hop of its own."""
+    return frozenset() if isinstance(derivation, Compute) else properties_of_step(derivation)
+
+
+def leave_out_way(steps: Sequence[str]) -> Sequence[str]:
+    """The steps of a frame without those that lead to a year that somebody held, or to the owner of a whole set.
+
+    Whichever way it is arrived at, how many neighbours a country has is the same question.
+    """
+    last = [place for place, step in enumerate(steps) if "all(" in step or step == HELD]
+    return steps[last[-1] :] if last else steps

@@ -13,7 +13,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.roles import ROLES
+from hopwright.planning.quotas import HELD, leave_out_way
 from hopwright.records import Rejected
 from hopwright.records.arrow import (
     ITEM_SCHEMA,
@@ -179,11 +181,13 @@ def find_frame(topology: str, derivations: Sequence[Mapping[str, Any]]) -> str:
             steps.append(_DIRECTION.sub("chosen", _NAMES.sub("", one["expression"] or "")))
         elif one["op"] == "reverse_lookup":
             tests = [f"+{constraint['property']}" for constraint in one["constraints"] or ()]
-            listed = (one["value"] or "").isdigit() and not tests
-            steps.append("~year" if listed else f"~{one['property']}{''.join(tests)}")
+            value = one["value"] or ""
+            timeline = default_table().is_timeline(one["property"])
+            steps.append((HELD if value.startswith("hop") else "~year") if timeline and not tests
+                         else f"~{one['property']}{''.join(tests)}")  # fmt: skip
         else:
             steps.append("kin" if one["property"] in ROLES.kinship else one["property"] or one["op"])
-    return " ".join([topology, *steps])
+    return " ".join([topology, *leave_out_way(steps)])
 
 
 def read_wordings(parts: list[tuple[Path, Path]]) -> WordingState:

@@ -118,7 +118,7 @@ class _Reader:
             said[row[subject], row[relation]].add(row[object])
         for row in rows:
             property = spec["properties"].get(row[relation])
-            entity = self._find(spec["kind"], row[subject])
+            entity = self._find(row.get("kind", "person"), row[subject])
             if property is None or not entity or len(said[row[subject], row[relation]]) > 1:
                 self._merge.refused[f"{SOURCE}: relation not known, or several of one kind"] += 1
                 continue

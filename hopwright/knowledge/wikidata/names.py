@@ -17,6 +17,7 @@ _PLAIN = frozenset({"chemical element", "company", "business", "invention", "dis
 _ART = frozenset({"painting", "sculpture"})
 _CAME_OUT = (ROLES.release, "P990146", "P990149", "P990150")
 """Release, painting, publication, first performance."""
+_PRONOUNS = {"male": "he", "female": "she"}
 _SETTLED = frozenset({"city", "town", "village", "municipality", "commune", "settlement", "suburb", "neighbourhood"})
 # What so many facts mention is known by its bare name.
 _KNOWN = 60
@@ -43,6 +44,11 @@ class GraphNames:
         if noun in _ART:
             return f"{title} ({min(years)})"  # who painted the 1852 painting?
         return f"the {min(years)} {noun} {title}"
+
+    def pronoun(self, entity: str) -> str:
+        """`he` or `she`, by the gender that the graph states; empty without one."""
+        stated = {ROLES.genders.get(one, "") for one in self._graph.objects(entity, ROLES.gender)}
+        return _PRONOUNS.get(stated.pop(), "") if len(stated) == 1 else ""
 
     def noun(self, entity: str) -> str:
         """A common noun for the entity."""

@@ -129,7 +129,7 @@ ROLES = PropertyRoles(
     made=MADE,
     makers=frozenset(
         {"P57", "P86", "P58", "P990108", "P990110", "P990138"}
-        | {"P990172", "P990173", "P990174", "P990175", "P990176", "P990177"}
+        | {f"P9901{number}" for number in range(72, 87)}
     ),
     citizenship=CITIZENSHIP,
     homes=("P19",),

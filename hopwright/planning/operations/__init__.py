@@ -34,7 +34,7 @@ from hopwright.planning.operations.timelines import holder, named_event, named_h
 
 OPERATIONS: tuple[Operation, ...] = (
     Operation("lead", (), "entity", "", 8.0, lead, final=0),
-    Operation("named-holder", (), "entity", "", 0.5, named_holder, final=0),
+    Operation("named-holder", (), "entity", "", 0.3, named_holder, final=0),
     Operation("named-event", (), "year", "", 2.0, named_event, final=0),
     Operation("named-year", (), "year", "", 4.0, named_year, final=0),
     Operation("named-birth", (), "date", "", 4.0, named_birth, final=0),
@@ -51,7 +51,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("compare", ("entity", "entity"), "entity", "comparison", 1.0, compare, final=0),
     Operation("compare-three", ("entity", "entity", "entity"), "entity", "comparison", 0.7, compare),
     Operation("count-all", ("entity",), "amount", "counting", 0.02, count_all),
-    Operation("apart", ("year", "year"), "amount", "temporal", 2.5, apart, inner=False),
+    Operation("apart", ("year", "year"), "amount", "temporal", 1.2, apart, inner=False),
     Operation("age", ("date", "date"), "amount", "temporal", 4.0, age_of, inner=False),
     Operation("age-in-year", ("entity", "year"), "amount", "temporal", 0.2, age_in_year, inner=False),
     Operation("age-found", ("entity", "date"), "amount", "temporal", 6.0, age_found, inner=False),

@@ -54,7 +54,6 @@ TURNED_FRAMES = ("In what year did {p} turn {age}?", "In which year did {p} reac
 
 LIFE_FRAMES = (
     "At what age did {p} die?",
-    "How old was {p} at the time of death?",
     "How old did {p} live to be?",
 )
 """How old somebody became."""

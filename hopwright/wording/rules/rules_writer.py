@@ -52,6 +52,9 @@ _OF_IT = re.compile(r"\bthe ((?:[a-z]+ )?[a-z]+) of it\b")
 _SAME_YEAR = re.compile(r'\bthe (\d{4}) film ("[^"]+" and )the \1 film (?=")')
 _MADE_TWICE = re.compile(r"\b(paint|sculpt)(er|ers|ed|or|ors)( of)? the (?:painting|sculpture)s? (?=[\"\x01])")
 """The painter of the painting `Ophelia`."""
+_POSSESSIVE = {"he": "his", "she": "her"}
+_THAT_PERSON = re.compile("(\\b(?:was|did) (?:\x03[^\x04]*\x04)*)that person(?=\x05* (?:born|die)\\b)")
+"""Where one of two who were compared is the subject."""
 _OF_NAME = re.compile(r"\b(?:of|the|von|van|Van|De|de|di|da|al|el|bin|ibn|[IVX]+|Jr\.?|Sr\.?)\b")
 
 
@@ -77,6 +80,15 @@ class DatedNaming(Protocol):
 
     def dated_phrase(self, entity: str) -> str:
         """The name with the year of a work in it: `the 1944 film "Gaslight"`."""
+        ...
+
+
+@runtime_checkable
+class GenderedNaming(Protocol):
+    """How people are called by those who know whether they were men or women."""
+
+    def pronoun(self, entity: str) -> str:
+        """`he` or `she`; empty where that is not known."""
         ...
 
 
@@ -281,7 +293,30 @@ class PlanVerbaliser:
             short = self._refer_back(entity) if self.names.kind(entity) == "person" else ""
             if short and " " not in short:  # `Wolf's doctoral advisor`, not `the doctoral advisor of Wolf`
                 said = re.sub(_ROLE_OF.replace("NAME", re.escape(short)), rf"{short}'s \1", said)
-        return said
+        return self._use_pronouns(said, [entity for entity in seen if self.names.kind(entity) == "person"])
+
+    def _use_pronouns(self, said: str, people: Sequence[str]) -> str:
+        """The text with `he`, `she`, `his` or `her` where only the one who is named can be meant."""
+        answers = [str(step.value) for step in self._steps if step.answer_type == "entity"]
+        others = {one for one in answers if self.names.kind(one) == "person"}.difference(people)
+        if others and len(pronouns := {self._find_pronoun(one) for one in others}) == 1 and all(pronouns):
+            said = _THAT_PERSON.sub(rf"\1{min(pronouns)}", said)
+        if len(people) != 1 or not (pronoun := self._find_pronoun(people[0])):
+            return said
+        full, short = self._name(people[0]), self._refer_back(people[0])
+        rivals = [one for one in others if self._find_pronoun(one) in ("", pronoun)]
+        before, name, after = said.partition(full)
+        # `The father of X … his mother`: his or the father's?
+        described = strip_marks(before).endswith(" of ")
+        if not rivals or (len(rivals) == 1 and not described):
+            after = re.sub(rf"(?<![\w.]){re.escape(short)}['’]s(?= )", _POSSESSIVE[pronoun], after)
+        if not rivals:
+            after = re.sub(rf"(?<=\b(?:when|year) ){re.escape(short)}(?![\w'’])", pronoun, after)
+            after = re.sub(rf"(?<=\b(?:was|did) ){re.escape(short)}(?![\w'’])", pronoun, after)
+        return before + name + after
+
+    def _find_pronoun(self, entity: str) -> str:
+        return self.names.pronoun(entity) if isinstance(self.names, GenderedNaming) else ""
 
     def _refer_back(self, entity: str) -> str:
         """How an entity is called again: a person by the last name, a work by its noun."""
