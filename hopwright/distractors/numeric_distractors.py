@@ -41,6 +41,7 @@ def choose_number_distractors(
     loose: bool = False,
     strict: bool = False,
     apart: int | None = None,
+    highest: Number | None = None,
     shown: Container[Number] = (),
     required: Iterable[Number] = (),
     carried: Collection[Number] = (),
@@ -48,16 +49,16 @@ def choose_number_distractors(
 ) -> tuple[NumericSlip, NumericSlip, NumericSlip] | None:
     """Pick three of the wrong numbers that slips and other things' values give, the likeliest first.
 
-    `lowest`: the least number that makes sense. `stepped`: whether numbers a few away from the right one may fill up.
-    `loose`: whether they may be of other lengths, as ways to choose are. `shown`: numbers that the question states,
-    which nobody takes for its answer. `apart`: how far they may lie from the right one, for an age that is far off
-    falls on sight. `strict`: whether to give up where the drawn rank cannot be had, for else the right number would
-    stand at an end less often than in the middle. `required`: what has to be among the three, at most three of it.
-    `carried`: what wrong answers on the way lead to; as many of these are taken as the rank leaves room for. `allowed`:
-    whether a number may be offered at all.
+    `lowest`: the least number that makes sense; `highest`: the most. `stepped`: whether numbers a few away from the
+    right one may fill up. `loose`: whether they may be of other lengths, as ways to choose are. `shown`: numbers that
+    the question states, which nobody takes for its answer. `apart`: how far they may lie from the right one, for an age
+    that is far off falls on sight. `strict`: whether to give up where the drawn rank cannot be had, for else the right
+    number would stand at an end less often than in the middle. `required`: what has to be among the three, at most
+    three of it. `carried`: what wrong answers on the way lead to; as many of these are taken as the rank leaves room
+    for. `allowed`: whether a number may be offered at all.
     None when fewer than three fit, or one that is required does not.
     """
-    form = _Form(value, year=year, lowest=lowest, loose=loose, apart=apart, shown=shown)
+    form = _Form(value, year=year, lowest=lowest, loose=loose, apart=apart, highest=highest, shown=shown)
     found: dict[Number, OptionCandidate] = {}
     for number in dict.fromkeys(required):
         if not form.fits(number, required=True):
@@ -122,30 +123,48 @@ def choose_date_distractors(
     rng: random.Random,
     required: Collection[dt.date] = (),
 ) -> tuple[tuple[dt.date, DistractorKind], ...] | None:
-    """Pick three other dates, none in the future, such that the right one's rank in time is uniform.
+    """Pick three other dates, none in the future: what wrong options lead to first, then what else is in the chain.
 
-    `required`: what has to be among them, at most three. None when there are fewer than three.
+    The right one's rank in time is uniform, as far as these leave it open. `required`: what has to be among them, at
+    most three. None when there are fewer than three.
     """
     found = {date: kind for date, kind in reversed(list(dates)) if date != value and date.year <= LATEST_YEAR}
     found |= dict.fromkeys(required, "near_miss")
-    near = sorted(found, key=lambda date: (date not in required, abs(date.toordinal() - value.toordinal())))
+    near = sorted(
+        found, key=lambda date: (date not in required, _rate_belonging(found[date]), abs((date - value).days))
+    )
     earlier, later = [one for one in near if one < value], [one for one in near if one > value]
-    rank = rng.randrange(4)
     if len(near) < 3:
         return None
     before, after = (sum(one in required for one in side) for side in (earlier, later))
-    rank = min(max(rank, 3 - len(later), before), len(earlier), 3 - after)
+    ranks = range(max(before, 3 - len(later)), min(len(earlier), 3 - after) + 1)
+    drawn = rng.randrange(4)
+    rank = min(max(drawn, ranks.start), ranks.stop - 1)
     return tuple((one, found[one]) for one in (*earlier[:rank], *later[: 3 - rank]))
+
+
+def _rate_belonging(kind: DistractorKind) -> int:
+    """How loosely a date belongs to the chain: led to by a wrong option, of another there, of nobody in it."""
+    return 0 if kind == "near_miss" else 2 if kind in ("neighbour", "sibling") else 1
 
 
 class _Form:
     """What a wrong number must look like to stand beside the right one."""
 
     def __init__(
-        self, value: Number, *, year: bool, lowest: int, loose: bool, apart: int | None, shown: Container[Number]
+        self,
+        value: Number,
+        *,
+        year: bool,
+        lowest: int,
+        loose: bool,
+        apart: int | None,
+        highest: Number | None,
+        shown: Container[Number],
     ) -> None:
         self.value = value
         self._apart = apart
+        self._highest = highest
         self._loose = loose
         self.year = year
         self._decimal = Decimal(value)
@@ -160,6 +179,8 @@ class _Form:
         One that is required may lie far off.
         """
         if number == self.value or number < self._lowest or number in self._shown:
+            return False
+        if self._highest is not None and number > self._highest:
             return False
         if not required and self._apart is not None and abs(Decimal(number) - self._decimal) > self._apart:
             return False
