@@ -38,7 +38,7 @@ from hopwright.distractors.numeric_distractors import (
     choose_date_distractors,
     choose_number_distractors,
 )
-from hopwright.distractors.own_world import OwnWorld, count_quarters
+from hopwright.distractors.own_world import OTHER_CALLING, OwnWorld, count_quarters
 from hopwright.distractors.proposers import propose
 from hopwright.distractors.ranking import MOST_CANDIDATES, OptionCandidate, choose_three
 from hopwright.errors import ExpressionError, InputError
@@ -125,6 +125,8 @@ _NATIVE = 0.75
 """Points of foreignness up to which a candidate counts as of the answer's own world."""
 _LED_TO = 1.5
 """Points of foreignness that are forgiven at the end of a plan to what a wrong option on the way leads to."""
+_UNTRIED = 2.0
+"""Points for somebody of the answer's country and calling who never was to anything what is asked for."""
 _NEAR_TERMS = 6
 """Years by which the terms of two holders lie apart at most and are taken for neighbouring."""
 _DRAWN_WIDELY, _KEPT_OF_DRAWN = 24, 3
@@ -581,6 +583,10 @@ class DistractorMaker:
             subjects = self._facts.subjects(derivation.property, candidate)[:_MOST_HOLDERS]
             years = [self._siblings.years_apart(subject, one) for one in subjects]
             points += count_quarters(min((one for one in years if one is not None), default=0), _BESIDE_IN_TIME)
+            if not subjects:
+                points += _UNTRIED
+            elif self._world.differ_in_calling(candidate, answer):
+                points -= OTHER_CALLING / 2  # some who direct are known as writers, and yet have directed
         if task.asked:
             return max(0.0, points - _LED_TO * (kind == "near_miss"))
         given, right = self._read_on(task, candidate), task.reader.value if task.reader is not None else None

@@ -21,10 +21,11 @@ _HOMES_OF_WORKS = ("P495", "P17")
 _BORDER = "P47"
 _MOST_STEPS = 4
 _MOST_FELLOWS = 400
-_MOST_FELLOWS_GIVEN = 24
+_MOST_FELLOWS_GIVEN = 100
 _NEXT_DOOR, _SAME_REGION, _ELSEWHERE, _UNKNOWN = 0.75, 1.25, 2.0, 1.0
 """Points for a country that borders on the answer's, one behind those, any other, and where it is not known."""
-_OTHER_CALLING = 1.5
+OTHER_CALLING = 1.5
+"""Points for a calling of another kind."""
 _TIMES_AS_KNOWN = 10.0
 """A place that is known by so many times as many facts, or by so many times fewer, is a whole point off."""
 _TIMELY_KINDS = frozenset(["person", "work", "event"])
@@ -71,11 +72,21 @@ class OwnWorld:
         able = [one for one in found if one != answer and self.is_colleague(one, answer)]
         return sorted(able, key=lambda one: (self._compare_fame(answer, one), one))[:_MOST_FELLOWS_GIVEN]
 
+    def differ_in_calling(self, candidate: str, answer: str) -> bool:
+        """Whether two people's callings are known, and are none of them the same."""
+        mine, theirs = self._list_callings(answer), self._list_callings(candidate)
+        return bool(mine and theirs and mine.isdisjoint(theirs))
+
     def is_colleague(self, candidate: str, answer: str) -> bool:
-        """Whether somebody shares a country, a stated calling and the decades with the answer."""
-        return not self._list_callings(candidate).isdisjoint(
-            self._list_callings(answer)
-        ) and not self.measure_foreignness(candidate, answer)
+        """Whether somebody shares a country, the decades and the main calling with the answer, and states it.
+
+        Many a director has written something: by lesser callings alone, a novelist would pass for one of them.
+        """
+        return (
+            self._similar.noun(candidate) == self._similar.noun(answer)
+            and not self._list_callings(candidate).isdisjoint(self._list_callings(answer))
+            and not self.measure_foreignness(candidate, answer)
+        )
 
     def _measure_foreignness(self, candidate: str, answer: str) -> float:
         """Points that grow with the distance from the answer's country, calling or size, and decades; 0: of its world.
@@ -85,8 +96,7 @@ class OwnWorld:
         kind = self._similar.kind(answer)
         points = self._measure_way(candidate, answer)
         if kind == "person":
-            mine, theirs = self._list_callings(answer), self._list_callings(candidate)
-            points += _OTHER_CALLING * bool(mine and theirs and mine.isdisjoint(theirs))
+            points += OTHER_CALLING * self.differ_in_calling(candidate, answer)
         elif kind == "place":
             points += min(1.0, self._compare_fame(answer, candidate) / math.log(_TIMES_AS_KNOWN))
         if kind in _TIMELY_KINDS:
