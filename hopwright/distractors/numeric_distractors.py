@@ -26,6 +26,8 @@ _STEPPED = 200
 """Below it a whole number may be missed by any few; above, by slips and as other things' numbers only."""
 _LOOSE = 25
 _AT_AN_END = 2.5
+_ALIEN = 30.0
+"""What a year costs that belongs to nothing in the chain, in points of closeness."""
 _WEIGHTS = (12.0, 1.0, 2.0, 1.0, 4.0)
 """Of the rank by size, length, roundness, form, and likeness to the others (see `choose_three`)."""
 
@@ -67,7 +69,8 @@ def choose_number_distractors(
     fixed = len(found)
     for number, kind in slips:
         if number not in found and form.fits(number) and allowed(number):
-            found[number] = form.describe(number, kind, 2.0 - 0.12 * len(found) + 0.5 * rng.random())
+            alien = _ALIEN * (year and _rate_belonging(kind) > 1)
+            found[number] = form.describe(number, kind, 2.0 - 0.12 * len(found) + 0.5 * rng.random() - alien)
     if stepped and (len(found) < 3 if year else value < _STEPPED) and value == int(value):
         _add_steps(form, found, rng, allowed)
     if len(found) < 3:

@@ -119,7 +119,7 @@ class TestPeople:
 
 
 class TestDates:
-    @given(st.dates(dt.date(1700, 1, 1), dt.date(2000, 1, 1)), st.integers(0, 10**6))
+    @given(st.dates(dt.date(1700, 1, 1), dt.date(1990, 1, 1)), st.integers(0, 10**6))
     def test_what_wrong_options_lead_to_comes_before_what_only_lies_near(self, date, seed):
         rng = random.Random(seed)
         led_to = [date + dt.timedelta(days=side * rng.randint(1500, 4000) + step)
