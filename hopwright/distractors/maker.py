@@ -117,7 +117,7 @@ _MOST_SIBLINGS = 1
 """Options that no slip yields, but that are merely of the same sort."""
 _MOST_GATHERED = 48
 """Entities that are looked at before those nearest to the answer's own world are kept."""
-_STRANGE = 8.0
+_STRANGE = 12.0
 """What each point of foreignness costs, in points of closeness."""
 _FEWEST_NEAR = 6
 """So many candidates leave a choice by which nothing of their form shows."""
@@ -125,7 +125,7 @@ _NATIVE = 0.75
 """Points of foreignness up to which a candidate counts as of the answer's own world."""
 _LED_TO = 1.5
 """Points of foreignness that are forgiven at the end of a plan to what a wrong option on the way leads to."""
-_UNTRIED = 2.0
+_UNTRIED = 3.0
 """Points for somebody of the answer's country and calling who never was to anything what is asked for."""
 _NEAR_TERMS = 6
 """Years by which the terms of two holders lie apart at most and are taken for neighbouring."""

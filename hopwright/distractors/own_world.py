@@ -15,7 +15,9 @@ from hopwright.knowledge.wikidata.store import GraphStore
 
 NEAR_IN_TIME = 25
 """Years by which two people are born apart at most and still belong to the same decades."""
-_CITIZEN, _BIRTHPLACE, _WITHIN = ("P27", "P1532"), "P19", ("P17", "P131")
+_CITIZEN, _BIRTHPLACE, _WITHIN = ("P27", "P1532"), "P19", ("P17", "P1001", "P131")
+_SERVED = ("P102", "P39", "P241")
+"""Party, office, branch of an army: whoever served a country there is of it."""
 _CALLINGS = ("P106", "P101")
 _HOMES_OF_WORKS = ("P495", "P17")
 _BORDER = "P47"
@@ -129,21 +131,29 @@ class OwnWorld:
             return frozenset([entity])
         if kind == "person":
             citizen = {country for one in _CITIZEN for country in self._graph.objects(entity, one)}
-            return frozenset(
-                citizen.union(*(self._find_country(place) for place in self._graph.objects(entity, _BIRTHPLACE)))
-            )
+            sure = citizen.union(*(self._find_country(place) for place in self._graph.objects(entity, _BIRTHPLACE)))
+            return frozenset(sure) or self._infer_homes(entity)
         made = {country for one in _HOMES_OF_WORKS for country in self._graph.objects(entity, one)}
         return frozenset(made) or self._find_country(entity)
+
+    def _infer_homes(self, person: str) -> frozenset[str]:
+        """The countries that somebody served, where neither citizenship nor birthplace is known."""
+        for one in _SERVED:
+            found = frozenset().union(*(self._find_country(held) for held in self._graph.objects(person, one)))
+            if found:
+                return found
+        return frozenset()
 
     def _climb_to_country(self, place: str) -> frozenset[str]:
         """The country of a place, its own or that of what it lies in."""
         level: Sequence[str] = (place,)
         for _ in range(_MOST_STEPS):
-            country = frozenset(held for one in level for held in self._graph.objects(one, _WITHIN[0]))
+            *stated, within = _WITHIN
+            country = frozenset(held for one in level for way in stated for held in self._graph.objects(one, way))
             country |= {one for one in level if self._similar.kind(one) == "country"}
             if country:
                 return country
-            level = [held for one in level for held in self._graph.objects(one, _WITHIN[1])]
+            level = [held for one in level for held in self._graph.objects(one, within)]
         return frozenset()
 
     def _read_neighbours(self, country: str) -> frozenset[str]:

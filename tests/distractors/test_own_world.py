@@ -76,6 +76,13 @@ class TestForeignness:
         )
         assert open_world(graph).find_homes("Q10") == {NORLAND}
 
+    def test_whoever_served_a_country_is_of_it_where_nothing_surer_is_known(self):
+        labels = {NORLAND: "Norland", SUDMARK: "Sudmark", "Q5": "human", "Q10": "A", "Q11": "B", "Q12": "Office"}
+        triplets = [(one, "P31", "Q5") for one in ("Q10", "Q11")] + [(one, "P39", "Q12") for one in ("Q10", "Q11")]
+        triplets += [("Q12", "P1001", NORLAND), ("Q11", "P27", SUDMARK)]
+        world = open_world(DictGraph(labels=labels, triplets=triplets, literals=[]))
+        assert [world.find_homes(one) for one in ("Q10", "Q11")] == [{NORLAND}, {SUDMARK}]
+
     def test_fellows_are_compatriots_before_others(self):
         fellows = open_world(film_world()).list_fellows("Q200", "P57")
         assert fellows and set(fellows) <= {f"Q2{number:02d}" for number in range(1, 6)}
@@ -116,6 +123,35 @@ class TestPeople:
             made = DistractorMaker(world, TABLE, DictKinds(world), seed).make(ask_director(world), {}, ())
             assert not isinstance(made, OptionShortage)
             assert sum((one.id or "").startswith("Q5") for one in made) <= 1
+
+
+class NamedKinds(DictKinds):
+    """Kinds by which the cities of a country are called after it, as those of many are."""
+
+    def noun(self, id: str) -> str:
+        number = int(id[1:])
+        return super().noun(id) if number < 110 else "Norish city"
+
+
+class TestPlaces:
+    @pytest.mark.parametrize("seed", range(10))
+    def test_a_city_of_a_country_is_a_city(self, seed):
+        labels = {"Q515": "city", "Q5": "human", "Q6256": "country", NORLAND: "Norland", FARLAND: "Farland"}
+        triplets = [(NORLAND, "P31", "Q6256"), (FARLAND, "P31", "Q6256")]
+        for number in range(40):
+            city, person = f"Q1{number:02d}", f"Q2{number:02d}"
+            labels |= {city: f"Town{number:02d}", person: f"Ann Name{number:02d}"}
+            home = NORLAND if number == 0 or number > 10 else FARLAND
+            triplets += [(city, "P31", "Q515"), (city, "P17", home), (person, "P31", "Q5"), (person, "P19", city)]
+        graph = DictGraph(labels=labels, triplets=triplets, literals=[])
+        hop = Hop(
+            index=1, question="In which city was Ann Name00 born?", answer="Town00", answer_type="entity",
+            answer_id="Q100", domain=Domain.GEOGRAPHY, depends_on=(),
+            derivation=Lookup(subject="Q200", property="P19"),
+        )  # fmt: skip
+        made = DistractorMaker(graph, TABLE, NamedKinds(graph), seed).make(hop, {}, ())
+        assert not isinstance(made, OptionShortage)
+        assert {graph.objects(one.id or "", "P17") for one in made} == {(NORLAND,)}
 
 
 class TestDates:
