@@ -40,6 +40,7 @@ class OwnWorld:
         self._graph = graph
         self._similar = similar
         self.find_homes = functools.lru_cache(100_000)(self._find_homes)
+        self._merge_namesakes = functools.lru_cache(5_000)(self._find_namesake)
         self._find_country = functools.lru_cache(50_000)(self._climb_to_country)
         self._list_neighbours = functools.lru_cache(2_000)(self._read_neighbours)
         self._list_callings = functools.lru_cache(100_000)(self._read_callings)
@@ -125,6 +126,16 @@ class OwnWorld:
         return _SAME_REGION if theirs & behind else _ELSEWHERE
 
     def _find_homes(self, entity: str) -> frozenset[str]:
+        return frozenset(self._merge_namesakes(one) for one in self._read_homes(entity))
+
+    def _find_namesake(self, country: str) -> str:
+        """The best known country of a country's name: sources that know the same one by other ids agree on it."""
+        found = [
+            one.id for one in self._graph.find(self._graph.label(country)) if self._similar.kind(one.id) == "country"
+        ]
+        return max((country, *found), key=lambda one: (self._graph.degree(one), one))
+
+    def _read_homes(self, entity: str) -> frozenset[str]:
         """The countries that somebody is a citizen of or was born in, that a place lies in, that a work comes from."""
         kind = self._similar.kind(entity)
         if kind == "country":

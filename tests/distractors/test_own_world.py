@@ -83,6 +83,22 @@ class TestForeignness:
         world = open_world(DictGraph(labels=labels, triplets=triplets, literals=[]))
         assert [world.find_homes(one) for one in ("Q10", "Q11")] == [{NORLAND}, {SUDMARK}]
 
+    def test_one_country_under_two_ids_is_one(self):
+        labels = {
+            NORLAND: "Kingdom of Norland",
+            SUDMARK: "Norland",
+            "Q5": "human",
+            "Q6256": "country",
+            "Q10": "A",
+            "Q11": "B",
+        }
+        triplets = [(NORLAND, "P31", "Q6256"), (SUDMARK, "P31", "Q6256"), (NORLAND, "P47", FARLAND)]
+        triplets += [("Q10", "P31", "Q5"), ("Q11", "P31", "Q5"), ("Q10", "P27", NORLAND), ("Q11", "P27", SUDMARK)]
+        triplets += [("Q10", "P463", NORLAND)]  # the better known of the two
+        graph = DictGraph(labels=labels, aliases={NORLAND: ("Norland",)}, triplets=triplets, literals=[])
+        world = open_world(graph)
+        assert world.find_homes("Q10") == world.find_homes("Q11") == {NORLAND}
+
     def test_fellows_are_compatriots_before_others(self):
         fellows = open_world(film_world()).list_fellows("Q200", "P57")
         assert fellows and set(fellows) <= {f"Q2{number:02d}" for number in range(1, 6)}
