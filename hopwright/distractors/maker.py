@@ -38,6 +38,7 @@ from hopwright.distractors.numeric_distractors import (
     choose_date_distractors,
     choose_number_distractors,
 )
+from hopwright.distractors.own_world import OTHER_CALLING, OwnWorld, count_quarters
 from hopwright.distractors.proposers import propose
 from hopwright.distractors.ranking import MOST_CANDIDATES, OptionCandidate, choose_three
 from hopwright.errors import ExpressionError, InputError
@@ -53,7 +54,7 @@ from hopwright.knowledge.wikidata.confusions import (
 from hopwright.knowledge.wikidata.nearby_values import NearbyValues
 from hopwright.knowledge.wikidata.similar_entities import EntityKindSource, Side, SimilarEntities
 from hopwright.knowledge.wikidata.store import GraphStore
-from hopwright.planning.computation_forms import AgeAt, Extreme, NextHolder, read_form
+from hopwright.planning.computation_forms import AgeAt, AgeInYear, Extreme, NextHolder, YearDistance, read_form
 from hopwright.planning.execution import execute, hops_used, stated_value
 from hopwright.planning.expressions import evaluate
 from hopwright.records import (
@@ -81,10 +82,10 @@ _FEWEST_SIMILAR = 6
 _DRAWN = 2.0
 """What makes up for being far better, or less, known than the answer, in points of closeness."""
 _OTHER_REGION = 1.5
-_WEIGHTS = (1.5, 1.5, 2.0, 1.0, 0.7, 1.5)
-"""Of words shared with the question, capitals, length, popularity, alphabet, and the value that is compared."""
-_LIKENESS_WEIGHTS = (1.5, 2.5, 1.5)
-"""Of form, names and facts (see `choose_three`)."""
+_WEIGHTS = (1.5, 1.5, 2.0, 3.5, 0.7, 3.0, 1.5)
+"""Of words shared with the question, capitals, length, popularity, alphabet, what comes next, and what is compared."""
+_LIKENESS_WEIGHTS = (1.5, 2.5, 1.5, 4.0)
+"""Of form, names, facts and time (see `choose_three`)."""
 _SHARED = 0
 """Place of the trait that counts the words that an option shares with the question."""
 _MOST_YEARS: Mapping[str, int] = {"person": 30, "work": 30, "event": 40}
@@ -92,11 +93,16 @@ _MOST_YEARS: Mapping[str, int] = {"person": 30, "work": 30, "event": 40}
 _MOST_YEARS_HELD = 15
 """The same of the years that two holders of a timeline hold."""
 _MOST_YEARS_OFF = 15
-"""How far a wrong age, number of years or year on the way lies from the right one."""
+"""How far a wrong year on the way lies from the right one."""
+_MOST_OF_A_LIFE = 12
+"""The same of a birth, an age or a number of years: further off, the rest of the chain speaks against it."""
+_OLDEST, _GROWN_UP, _YOUNGEST = 99, 18, 15
+"""No wrong age is above the first, nor, where the right one is that of a grown-up, below the last."""
 _FEWEST_CARRIED = 2
 """So many other counts that wrong answers lead to leave no need for mere miscounts."""
 _FEWEST_CHOICES = 3
 """The least number of ways to choose that a reader would compute."""
+_BIRTHS = frozenset(["P569"])
 _OWNERS = 12
 _MOST_ALIKE = 0.34
 """The share of the owners of a set for which the same may be chosen as for the plan's."""
@@ -109,6 +115,21 @@ _OFFERED = 4
 """So many wrong answers of the compared hops leave no need for others."""
 _MOST_SIBLINGS = 1
 """Options that no slip yields, but that are merely of the same sort."""
+_MOST_GATHERED = 48
+"""Entities that are looked at before those nearest to the answer's own world are kept."""
+_STRANGE = 12.0
+"""What each point of foreignness costs, in points of closeness."""
+_FEWEST_NEAR = 6
+"""So many candidates leave a choice by which nothing of their form shows."""
+_NATIVE = 0.75
+"""Points of foreignness up to which a candidate counts as of the answer's own world."""
+_LED_TO = 1.5
+"""Points of foreignness that are forgiven at the end of a plan to what a wrong option on the way leads to."""
+_UNTRIED = 3.0
+"""Points for somebody of the answer's country and calling who never was to anything what is asked for."""
+_NEAR_TERMS = 6
+"""Years by which the terms of two holders lie apart at most and are taken for neighbouring."""
+_DRAWN_WIDELY, _KEPT_OF_DRAWN = 24, 3
 
 Likeness = Callable[[str, str], float]
 """How alike two names are, 0–1."""
@@ -163,6 +184,7 @@ class DistractorMaker:
         self._facts = facts if facts is not None else GraphFacts(graph, table)
         self._siblings = SimilarEntities(graph, kinds)
         self._values = NearbyValues(graph, self._facts, self._siblings)
+        self._world = OwnWorld(graph, self._siblings)
         self._likeness = likeness
         self._compare_names = functools.lru_cache(200_000)(self._like_by_name)
         self._compare_facts = functools.lru_cache(200_000)(self._siblings.kinship)
@@ -224,18 +246,23 @@ class DistractorMaker:
         A choice between two falls on either of them whatever the other one is.
         """
         reader = task.reader
-        if reader is None:
+        if reader is None or not task.can_read:
             return True
+        given = self._read_on(task, candidate)
+        return given is not None and (given != reader.value or is_choice_of_hops(reader.derivation))
+
+    def _read_on(self, task: _Task, candidate: Value) -> Value | None:
+        """What the next hop gives for an answer of this one; None where it gives nothing, or rests on others yet."""
+        reader = task.reader
+        if reader is None or not task.can_read:
+            return None
         inputs = {**task.answers, task.hop.index: candidate}
-        if not inputs.keys() >= {*hops_used(reader.derivation)}:
-            return True
         try:
-            given = execute(
+            return execute(
                 reader.derivation, reader.answer_type, inputs, self._facts, self._table, tuple(reader.claims)
             )
         except (ExpressionError, InputError, ArithmeticError):
-            return False
-        return given != reader.value or is_choice_of_hops(reader.derivation)
+            return None
 
     # ---------------------------------------------------------------- numbers and dates
 
@@ -261,18 +288,21 @@ class DistractorMaker:
             return held
         required = [one.year if isinstance(one, dt.date) else one for one in held]
         required += self._miss_birthday(task, value)
+        aged = self._is_age(task)
+        youngest = _YOUNGEST if aged and value >= _GROWN_UP else 0
         texts = (hop.question, task.asked, *([derivation.expression] if isinstance(derivation, Compute) else ()))
         shown = {number for text in texts for number, _ in find_numbers(text)}
         chosen = choose_number_distractors(
             value,
             [*self._list_wrong_numbers(task, carried, year=year), *((one, "neighbour") for one in proposed)],
             year=year,
-            lowest=_FEWEST_CHOICES if choosing else 1 if value == int(value) else 0,
+            lowest=_FEWEST_CHOICES if choosing else youngest or (1 if value == int(value) else 0),
             rng=rng,
             stepped=year or (isinstance(derivation, Compute) and not choosing),
             loose=choosing,
             strict=bool(task.asked),
-            apart=_MOST_YEARS_OFF if year or hop.unit == "years" else None,
+            apart=self._find_most_off(task),
+            highest=max(_OLDEST, value) if aged else None,
             shown=shown,
             required=required,
             carried=carried,
@@ -319,6 +349,7 @@ class DistractorMaker:
         ]
         kinds += [("near_miss", rival, derivation.property) for rival in self._list_rivals(task.find_source(), task)]
         kinds += [("operand", one, derivation.property) for one in task.on_the_way if one != subject]
+        kinds += [("operand", one, derivation.property) for one in task.list_offered()]
         similar = list(self._find_similar(subject, derivation.property))
         task.rng.shuffle(similar)
         kinds += [("neighbour", one, derivation.property) for one in similar]
@@ -341,6 +372,27 @@ class DistractorMaker:
         )
         years = evaluate(f"year({then}) - year({born})", task.answers, self._facts)
         return [int(years) if isinstance(years, int) and years != value else int(value) - 1]
+
+    def _find_most_off(self, task: _Task) -> int | None:
+        """How many years a wrong year, age or number of years may lie from the right one; None for other numbers."""
+        if task.hop.unit == "years" or (task.hop.unit == "year" and task.is_birth()):
+            return _MOST_OF_A_LIFE
+        return _MOST_YEARS_OFF if task.hop.unit == "year" else None
+
+    def _is_age(self, task: _Task) -> bool:
+        """Whether a number is somebody's age: the years from a birth to something."""
+        derivation = task.hop.derivation
+        form = read_form(derivation.expression) if isinstance(derivation, Compute) else None
+        if isinstance(form, AgeInYear):
+            return form.property in _BIRTHS
+        if isinstance(form, AgeAt):
+            moments: tuple[str | tuple[str, str], ...] = (form.birth,)
+        elif isinstance(form, YearDistance):
+            moments = form.moments
+        else:
+            return False
+        births = {f"hop{one.index}" for one in task.earlier if _Task(one, {}, (), "", task.rng).is_birth()}
+        return any(one in births if isinstance(one, str) else one[0] in _BIRTHS for one in moments)
 
     def _require_of_losers(self, task: _Task) -> list[Scalar] | OptionShortage:
         """The numbers or dates of what lost the comparison that the end of a plan rests on: they must be offered."""
@@ -372,7 +424,8 @@ class DistractorMaker:
         if (value.month, value.day) != (1, 1):  # the first of January stands for a bare year
             wrong = [(one, kind) for one, kind in wrong if (one.month, one.day) != (1, 1)]
         # The day of a death stands out among days of birth.
-        wrong = [(one, kind) for one, kind in wrong if abs(one.year - value.year) <= _MOST_YEARS["person"]]
+        most_off = _MOST_OF_A_LIFE if task.is_birth() else _MOST_YEARS["person"]
+        wrong = [(one, kind) for one, kind in wrong if abs(one.year - value.year) <= most_off]
         required = self._require_of_losers(task)
         if isinstance(required, OptionShortage):
             return required
@@ -453,6 +506,7 @@ class DistractorMaker:
         noun = self._siblings.noun(answer)
         stated = noun if noun and f" {fold(noun)} " in asked_for else ""
         found: dict[str, OptionCandidate] = {}
+        strange: dict[str, float] = {}
         names: set[str] = set()
         streams = self._list_streams(task, answer, choice, proposed)
         if len(sources or ()) >= FEWEST_COMPARED - 1:
@@ -464,7 +518,7 @@ class DistractorMaker:
             streams = itertools.chain([("near_miss", losers, 3)], streams)
         for kind, entities, most in streams:
             for one in entities:
-                if most == 0 or len(found) == MOST_CANDIDATES:
+                if most == 0 or len(found) == _MOST_GATHERED:
                     break
                 name = self._siblings.card(one).folded
                 shown = one in rejected or f" {name} " in asked_for
@@ -482,15 +536,63 @@ class DistractorMaker:
                     continue
                 names.add(name)
                 bonus = _DRAWN * (kind == "sibling" and one not in proposed)
-                found[one] = self._weigh(one, answer, kind, compared, asked_for, rng, bonus=bonus)
+                strange[one] = 0.0 if one in choice else self._measure_strangeness(task, one, answer, kind)
+                bonus -= _STRANGE * strange[one]
+                found[one] = self._weigh(task, one, answer, kind, compared, asked_for, bonus=bonus)
                 most -= 1
         if outsiders and next(iter(found), "") not in outsiders:
             return OptionShortage("form", "nothing that would beat the answer can be offered beside it")
         if losers and sum(one in found for one in losers) < fixed:
             return OptionShortage("losers", "what was not chosen on the way gives too few answers that can be offered")
-        return self._choose_entities(
-            self._weigh(answer, answer, "sibling", compared, asked_for, rng), list(found.values()), fixed, rng
-        )
+        first = [*found][:fixed]
+        nearest = list(dict.fromkeys([*first, *sorted(found, key=strange.__getitem__)]))
+        nearest = self._drop_strangers(nearest, [found[one].kind == "sibling" for one in nearest], strange)
+        own = self._weigh(task, answer, answer, "sibling", compared, asked_for)
+        return self._choose_entities(own, [found[one] for one in nearest], fixed, rng)
+
+    def _drop_strangers(
+        self, ordered: Sequence[str], merely: Sequence[bool], strange: Mapping[str, float]
+    ) -> list[str]:
+        """The candidates without those that are stranger than needed to have a few to choose from.
+
+        `ordered`: the least strange first; `merely`: which of them only a like sort speaks for.
+        """
+        kept: list[str] = []
+        slips = 0
+        for one, sibling in zip(ordered, merely, strict=True):
+            enough = len(kept) >= _FEWEST_NEAR and slips >= 3 - _MOST_SIBLINGS
+            if enough and strange[one] > max(_NATIVE, strange[kept[-1]]):
+                break
+            kept.append(one)
+            slips += not sibling
+        return kept
+
+    def _measure_strangeness(self, task: _Task, candidate: str, answer: str, kind: DistractorKind) -> float:
+        """Points for all by which a well-read person sees that a candidate does not belong to the answer's world.
+
+        To its country, calling and decades come the years in which both held an office or had such works, and what the
+        next hop reads: a director born in another century leads to years that fit nothing else.
+        """
+        derivation = task.hop.derivation
+        points = self._world.measure_foreignness(candidate, answer)
+        if timeline := self._find_timeline(derivation):
+            apart = self._count_years_held_apart(candidate, answer, timeline)
+            points = points / 2 + max(0, apart - _NEAR_TERMS) / _NEAR_TERMS
+        elif isinstance(derivation, Lookup) and self._siblings.kind(answer) == "person":
+            subject = _resolve(derivation.subject, task.answers)
+            subjects = self._facts.subjects(derivation.property, candidate)[:_MOST_HOLDERS]
+            years = [self._siblings.years_apart(subject, one) for one in subjects]
+            points += count_quarters(min((one for one in years if one is not None), default=0), _BESIDE_IN_TIME)
+            if not subjects:
+                points += _UNTRIED
+            elif self._world.differ_in_calling(candidate, answer):
+                points -= OTHER_CALLING / 2  # some who direct are known as writers, and yet have directed
+        if task.asked:
+            return max(0.0, points - _LED_TO * (kind == "near_miss"))
+        given, right = self._read_on(task, candidate), task.reader.value if task.reader is not None else None
+        if isinstance(given, dt.date) and isinstance(right, dt.date):
+            points += count_quarters(abs(given.year - right.year), _MOST_YEARS_OFF)
+        return points
 
     def _order_by_value(self, entities: Sequence[str], property: str, answer: str) -> tuple[str, ...]:
         """Entities, those first whose value of a property comes next to the answer's."""
@@ -507,7 +609,7 @@ class DistractorMaker:
         if sum(one.kind != "sibling" for one in candidates) < 3 - _MOST_SIBLINGS:
             return OptionShortage("slips", "fewer than two of its rivals are what a slip yields")
         weights = (*_WEIGHTS[: len(own.traits)], *_LIKENESS_WEIGHTS)
-        likenesses = (self._compare_names, self._compare_facts)
+        likenesses = (self._compare_names, self._compare_facts, self._like_by_era)
         if own.traits[_SHARED] and not fixed:
             candidates.sort(key=lambda one: not one.traits[_SHARED])  # one that shares a word, too, is always taken
             fixed = 1
@@ -535,7 +637,7 @@ class DistractorMaker:
             slips = list_slips(derivation, task.answers, self._facts, hop.evidence.claims, task.on_the_way)
             yield "slip", [one for one, kind in slips if isinstance(one, str)], 2
             # What the earlier hops offered is of the compared things' own role and time; outsiders are not.
-            offered = [one.id for other in task.earlier for one in other.distractors if one.id]
+            offered = task.list_offered()
             yield "near_miss", offered, 6
             if len(offered) >= _OFFERED:
                 return
@@ -544,7 +646,7 @@ class DistractorMaker:
                 yield "neighbour", self._find_similar(answer, match[1]), 4
         rivals = self._siblings.rank(answer, self._list_rivals(hop, task), rng)
         yield "near_miss", rivals, 8
-        if isinstance(derivation, Lookup) and len({*wrong, *rivals} - {answer}) >= _WELL_SUPPLIED:
+        if task.asked and isinstance(derivation, Lookup) and len({*wrong, *rivals} - {answer}) >= _WELL_SUPPLIED:
             return  # what a wrong turn leads to is nearer than anything merely of the same sort
         if isinstance(derivation, Lookup):
             subject = _resolve(derivation.subject, task.answers)
@@ -556,12 +658,19 @@ class DistractorMaker:
                 return  # one from the other end of the world is dropped on sight
             similar = self._siblings.near(subject, [(derivation.property, "subject")], rng)
             held = [one for other in similar for one in self._facts.objects(other, derivation.property)[:1]]
-            yield "neighbour", self._spread(answer, self._siblings.rank(answer, list(dict.fromkeys(held)), rng)), 6
-            drawn = self._siblings.draw(answer, derivation.property, "object", rng, 6)
+            yield "neighbour", self._siblings.rank(answer, list(dict.fromkeys(held)), rng), 8
             sort = self._siblings.sort(subject)
+            fellows = self._world.list_fellows(answer, derivation.property)
+            # Of so many people born in a city, those that come first need not include one of the subject's calling.
+            everywhere = self._siblings.kind(answer) == "place"
+            able = (one for one in fellows if everywhere or self._holds_for_sort(one, derivation.property, sort))
+            yield "neighbour", able, 12
+            yield "neighbour", self._list_next(answer, self._world.list_colleagues(answer)), 6
+            drawn = self._siblings.draw(answer, derivation.property, "object", rng, _DRAWN_WIDELY)
+            drawn.sort(key=lambda one: self._world.measure_foreignness(one, answer))
             alike = [one for one in drawn if self._holds_for_sort(one, derivation.property, sort)]
-            yield "neighbour", alike, 3
-            yield "sibling", drawn, 3
+            yield "neighbour", alike, _KEPT_OF_DRAWN
+            yield "sibling", drawn, _KEPT_OF_DRAWN
             pools: list[tuple[str, Side]] = [(derivation.property, "object")]
         elif isinstance(derivation, ReverseLookup):
             yield "sibling", proposed, len(proposed)
@@ -839,10 +948,11 @@ class DistractorMaker:
         role = derivation.property if isinstance(derivation, Lookup) and kind != "country" else ""
         if role in OF_A_LINE and not self._share_line(candidate, answer):
             return False  # no sultan succeeds a British king
-        if role and not self._has_had(role, candidate, _resolve(derivation.subject, answers)):  # type: ignore[union-attr]
+        compatriot = kind == "person" and not final and self._world.is_colleague(candidate, answer)
+        if role and not compatriot and not self._has_had(role, candidate, _resolve(derivation.subject, answers)):  # type: ignore[union-attr]
             return False  # whoever is asked for as a director has directed something, and in those years
-        if noun and self._siblings.noun(candidate) != noun:
-            return False  # asked for a Spanish city, nobody takes a Swiss one
+        if noun and self._siblings.noun(candidate) != noun and not self._siblings.noun(candidate).endswith(f" {noun}"):
+            return False  # asked for a Spanish city, nobody takes a Swiss one; asked for a city, either will do
         if role in SAME_CALLING and self._siblings.noun(candidate) != self._siblings.noun(answer):
             return False  # no biologist is taken for the teacher of a physicist
         years = self._siblings.years_apart(candidate, answer)
@@ -877,30 +987,43 @@ class DistractorMaker:
 
     def _hold_alike(self, one: str, other: str, timeline: str) -> bool:
         """Whether two hold years of a timeline that lie near each other, whatever their classes."""
+        return self._count_years_held_apart(one, other, timeline) <= _MOST_YEARS_HELD
+
+    def _count_years_held_apart(self, one: str, other: str, timeline: str) -> int:
+        """The least number of years between those that two hold; more than any where one holds none."""
         years = [[held.year for held in self._facts.scalars(entity, timeline) if isinstance(held, dt.date)]
                  for entity in (one, other)]  # fmt: skip
-        return any(abs(a - b) <= _MOST_YEARS_HELD for a, b in itertools.product(*years))
+        return min((abs(a - b) for a, b in itertools.product(*years)), default=_MOST_YEARS_HELD + 1)
 
     def _weigh(
         self,
+        task: _Task,
         entity: str,
         answer: str,
         kind: DistractorKind,
         compared: str,
         asked_for: str,
-        rng: random.Random,
         bonus: float = 0.0,
     ) -> OptionCandidate:
         """An entity as an option: how near to the answer, how long its name, how well known, how it compares."""
         card = self._siblings.card(entity)
         words = [] if compared else card.folded.split()  # a comparison names its candidates
         shared = sum(f" {word} " in asked_for for word in words if len(word) > 3)
-        traits = [shared, *self._look(entity)]
+        # What it leads to: the options of the next hop have the right one in their middle no more often than here.
+        given = self._read_on(task, entity)
+        led_to = 0.0 if given is None or isinstance(given, str) else _to_number(given)
+        traits = [shared, *self._look(entity), led_to]
         if compared:
             (value,) = self._facts.scalars(entity, compared)
             traits.append(float(value.toordinal() if isinstance(value, dt.date) else value))
-        closeness = 0.0 if entity == answer else self._siblings.closeness(answer, entity) + 1.5 * rng.random() + bonus
+        closeness = (
+            0.0 if entity == answer else self._siblings.closeness(answer, entity) + 1.5 * task.rng.random() + bonus
+        )
         return OptionCandidate(card.label, entity, kind, closeness, tuple(traits))
+
+    def _like_by_era(self, one: str, other: str) -> float:
+        """Nearness in time: options of neighbouring decades have one in their middle, which shall be any of them."""
+        return -float((self._siblings.years_apart(one, other) or 0) ** 2)
 
     def _like_by_name(self, one: str, other: str) -> float:
         return self._likeness(self._siblings.card(one).label, self._siblings.card(other).label)
@@ -925,6 +1048,15 @@ class _Task:
         self.asked = asked
         self.rng = rng
 
+    def is_birth(self) -> bool:
+        """Whether the hop asks when somebody was born."""
+        return isinstance(self.hop.derivation, Lookup) and self.hop.derivation.property in _BIRTHS
+
+    @functools.cached_property
+    def can_read(self) -> bool:
+        """Whether all that the next hop rests on is known once this one's answer is."""
+        return self.reader is not None and {*self.answers, self.hop.index} >= {*hops_used(self.reader.derivation)}
+
     @functools.cached_property
     def on_the_way(self) -> tuple[str, ...]:
         """The entities that the plan names or finds before and in this hop, in the order in which they come."""
@@ -935,6 +1067,10 @@ class _Task:
     def computed(self) -> tuple[str, ...]:
         """The expressions of the computing hops before this one."""
         return tuple(one.derivation.expression for one in self.earlier if isinstance(one.derivation, Compute))
+
+    def list_offered(self) -> list[str]:
+        """The entities that stand beside the right answers of the earlier hops."""
+        return [one.id for other in self.earlier for one in other.distractors if one.id]
 
     def list_used(self) -> set[str]:
         """The entities that the plan names or passes through: on the way to the answer, not beside it."""

@@ -26,6 +26,8 @@ _STEPPED = 200
 """Below it a whole number may be missed by any few; above, by slips and as other things' numbers only."""
 _LOOSE = 25
 _AT_AN_END = 2.5
+_ALIEN = 30.0
+"""What a year costs that belongs to nothing in the chain, in points of closeness."""
 _WEIGHTS = (12.0, 1.0, 2.0, 1.0, 4.0)
 """Of the rank by size, length, roundness, form, and likeness to the others (see `choose_three`)."""
 
@@ -41,6 +43,7 @@ def choose_number_distractors(
     loose: bool = False,
     strict: bool = False,
     apart: int | None = None,
+    highest: Number | None = None,
     shown: Container[Number] = (),
     required: Iterable[Number] = (),
     carried: Collection[Number] = (),
@@ -48,16 +51,16 @@ def choose_number_distractors(
 ) -> tuple[NumericSlip, NumericSlip, NumericSlip] | None:
     """Pick three of the wrong numbers that slips and other things' values give, the likeliest first.
 
-    `lowest`: the least number that makes sense. `stepped`: whether numbers a few away from the right one may fill up.
-    `loose`: whether they may be of other lengths, as ways to choose are. `shown`: numbers that the question states,
-    which nobody takes for its answer. `apart`: how far they may lie from the right one, for an age that is far off
-    falls on sight. `strict`: whether to give up where the drawn rank cannot be had, for else the right number would
-    stand at an end less often than in the middle. `required`: what has to be among the three, at most three of it.
-    `carried`: what wrong answers on the way lead to; as many of these are taken as the rank leaves room for. `allowed`:
-    whether a number may be offered at all.
+    `lowest`: the least number that makes sense; `highest`: the most. `stepped`: whether numbers a few away from the
+    right one may fill up. `loose`: whether they may be of other lengths, as ways to choose are. `shown`: numbers that
+    the question states, which nobody takes for its answer. `apart`: how far they may lie from the right one, for an age
+    that is far off falls on sight. `strict`: whether to give up where the drawn rank cannot be had, for else the right
+    number would stand at an end less often than in the middle. `required`: what has to be among the three, at most
+    three of it. `carried`: what wrong answers on the way lead to; as many of these are taken as the rank leaves room
+    for. `allowed`: whether a number may be offered at all.
     None when fewer than three fit, or one that is required does not.
     """
-    form = _Form(value, year=year, lowest=lowest, loose=loose, apart=apart, shown=shown)
+    form = _Form(value, year=year, lowest=lowest, loose=loose, apart=apart, highest=highest, shown=shown)
     found: dict[Number, OptionCandidate] = {}
     for number in dict.fromkeys(required):
         if not form.fits(number, required=True):
@@ -66,7 +69,8 @@ def choose_number_distractors(
     fixed = len(found)
     for number, kind in slips:
         if number not in found and form.fits(number) and allowed(number):
-            found[number] = form.describe(number, kind, 2.0 - 0.12 * len(found) + 0.5 * rng.random())
+            alien = _ALIEN * (year and _rate_belonging(kind) > 1)
+            found[number] = form.describe(number, kind, 2.0 - 0.12 * len(found) + 0.5 * rng.random() - alien)
     if stepped and (len(found) < 3 if year else value < _STEPPED) and value == int(value):
         _add_steps(form, found, rng, allowed)
     if len(found) < 3:
@@ -122,30 +126,48 @@ def choose_date_distractors(
     rng: random.Random,
     required: Collection[dt.date] = (),
 ) -> tuple[tuple[dt.date, DistractorKind], ...] | None:
-    """Pick three other dates, none in the future, such that the right one's rank in time is uniform.
+    """Pick three other dates, none in the future: what wrong options lead to first, then what else is in the chain.
 
-    `required`: what has to be among them, at most three. None when there are fewer than three.
+    The right one's rank in time is uniform, as far as these leave it open. `required`: what has to be among them, at
+    most three. None when there are fewer than three.
     """
     found = {date: kind for date, kind in reversed(list(dates)) if date != value and date.year <= LATEST_YEAR}
     found |= dict.fromkeys(required, "near_miss")
-    near = sorted(found, key=lambda date: (date not in required, abs(date.toordinal() - value.toordinal())))
+    near = sorted(
+        found, key=lambda date: (date not in required, _rate_belonging(found[date]), abs((date - value).days))
+    )
     earlier, later = [one for one in near if one < value], [one for one in near if one > value]
-    rank = rng.randrange(4)
     if len(near) < 3:
         return None
     before, after = (sum(one in required for one in side) for side in (earlier, later))
-    rank = min(max(rank, 3 - len(later), before), len(earlier), 3 - after)
+    ranks = range(max(before, 3 - len(later)), min(len(earlier), 3 - after) + 1)
+    drawn = rng.randrange(4)
+    rank = min(max(drawn, ranks.start), ranks.stop - 1)
     return tuple((one, found[one]) for one in (*earlier[:rank], *later[: 3 - rank]))
+
+
+def _rate_belonging(kind: DistractorKind) -> int:
+    """How loosely a date belongs to the chain: led to by a wrong option, of another there, of nobody in it."""
+    return 0 if kind == "near_miss" else 2 if kind in ("neighbour", "sibling") else 1
 
 
 class _Form:
     """What a wrong number must look like to stand beside the right one."""
 
     def __init__(
-        self, value: Number, *, year: bool, lowest: int, loose: bool, apart: int | None, shown: Container[Number]
+        self,
+        value: Number,
+        *,
+        year: bool,
+        lowest: int,
+        loose: bool,
+        apart: int | None,
+        highest: Number | None,
+        shown: Container[Number],
     ) -> None:
         self.value = value
         self._apart = apart
+        self._highest = highest
         self._loose = loose
         self.year = year
         self._decimal = Decimal(value)
@@ -160,6 +182,8 @@ class _Form:
         One that is required may lie far off.
         """
         if number == self.value or number < self._lowest or number in self._shown:
+            return False
+        if self._highest is not None and number > self._highest:
             return False
         if not required and self._apart is not None and abs(Decimal(number) - self._decimal) > self._apart:
             return False
