@@ -20,8 +20,8 @@ from hopwright.topologies import Topology
 
 _ENUMERATED = 4
 _SAMPLED = 3000
-_ASKED_ALONE = "combinatorics"
-"""A kind of computation for the slots that ask for it: people seldom do."""
+_ASKED_ALONE = frozenset({"combinatorics", "counting"})
+"""Kinds of computation for the slots that ask for them: people seldom do."""
 _OFTEN = 6
 """So many times more samples are taken where only those with a claim are wanted."""
 _WITH_CLAIMS = (*OPERATIONS, *CLAIMED)
@@ -161,7 +161,7 @@ class OperationSequenceIndex:
             self._cells[key] = tuple(
                 program
                 for program in self.programs
-                if (kind in program.kinds if kind else _ASKED_ALONE not in program.kinds)
+                if (kind in program.kinds if kind else _ASKED_ALONE.isdisjoint(program.kinds))
                 and (not answer or answer == program.answer)
                 and (anchoring != "2" or program.pairs)
                 and (anchoring not in ("1", "0") or program.roots)

@@ -40,13 +40,13 @@ class TargetParameters(Parameters):
         default={}, title="Topologies", description="Shares of the topologies; those not named here have a share of 1."
     )
     kinds: dict[Literal["temporal", "counting", "comparison", "arithmetic", "combinatorics"], Share] = Field(
-        default={"comparison": 40, "temporal": 57, "counting": 1.5, "arithmetic": 1, "combinatorics": 0.5},
+        default={"comparison": 42, "temporal": 56, "counting": 0.5, "arithmetic": 1, "combinatorics": 0.5},
         min_length=1,
         title="Computations",
         description="Shares of what the computing hops do.",
     )
     answers: dict[Literal["entity", "number", "year", "date"], Share] = Field(
-        default={"entity": 35, "number": 45, "year": 11, "date": 9},
+        default={"entity": 22, "number": 48, "year": 16, "date": 14},
         min_length=1,
         title="Final answers",
         description="Shares of the types of the final answer.",

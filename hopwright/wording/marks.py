@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 
 _OPEN, _CLOSE, _END = "\x03", "\x04", "\x05"
 """How marks look while a writer still puts a text together: `OPEN hops CLOSE text END`."""
-_INNER = re.compile(rf"{_OPEN}[\d+]*{_CLOSE}|{_END}")
-_LEADING = re.compile(rf"(?:{_OPEN}[\d+]*{_CLOSE})*")
+MARK = rf"{_OPEN}[\d+]*{_CLOSE}"
+"""The beginning of a mark while a writer still puts a text together, as a pattern."""
+_INNER = re.compile(rf"{MARK}|{_END}")
+_LEADING = re.compile(rf"(?:{MARK})*")
 _TOKEN = re.compile(r"\{\s*(\d(?:\s*\+\s*\d)*)\s*: ?|\}")
 
 

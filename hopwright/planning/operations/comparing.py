@@ -28,8 +28,6 @@ from hopwright.records.values import Scalar
 
 _NAMED = 4
 _PLACES = 0.05
-_OUTLIVED = 0.08
-"""How readily two are compared by who died first: that takes a sentence which is true of any two."""
 _MOST_WORDS = 10
 _NEAREST = 10
 
@@ -42,11 +40,9 @@ def compare(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operati
     if builder.rng.random() > _PLACES:  # which of two towns lies further north is seldom what anybody wants to know
         shared = [one for one in shared if not builder.traversals.table.literal[one].axis]
     weights = builder.preferences.weights
-    died, seldom = builder.traversals.roles.death, _OUTLIVED
-    shared.sort(
-        key=lambda name: builder.rng.random() ** (1 / (weights.get(name, 1.0) * (seldom if name == died else 1.0))),
-        reverse=True,
-    )
+    shared.sort(key=lambda name: builder.rng.random() ** (1 / weights.get(name, 1.0)), reverse=True)
+    # Which of two died first takes a sentence that is true of any two.
+    shared = [one for one in shared if one != builder.traversals.roles.death]
     wanted = context.forced  # an anchor's hop that goes on from the winner
     suits = satisfies_reader(builder, context)
     for property in shared[:6]:

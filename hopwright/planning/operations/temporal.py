@@ -40,6 +40,8 @@ def apart(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operation
         unknown = other.whole if other.of == roles.death else LATEST
         if list_events(builder, one.entity).get(roles.death, unknown) <= other.whole:
             raise PlanningDeadEnd(DeadEnd.NOT_ALIVE_THEN)
+        if None not in (full_date(builder, one.entity, one.of), full_date(builder, other.entity, other.of)):
+            raise PlanningDeadEnd(DeadEnd.KNOWN_TO_THE_DAY)
     elif not _is_event_of(builder, one.entity, other.entity):
         raise PlanningDeadEnd(DeadEnd.UNRELATED_EVENTS)
     return _give(builder, f"abs({inputs[0].ref} - {inputs[1].ref})", years)

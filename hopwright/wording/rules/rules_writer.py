@@ -21,6 +21,7 @@ from hopwright.records import Compute, Constraint, Lookup, ReverseLookup
 from hopwright.records.values import EntityKind, render
 from hopwright.text.phrases import plain_noun, sentence
 from hopwright.wording.marks import (
+    MARK,
     is_marked,
     lower_first,
     mark,
@@ -53,7 +54,7 @@ _SAME_YEAR = re.compile(r'\bthe (\d{4}) film ("[^"]+" and )the \1 film (?=")')
 _MADE_TWICE = re.compile(r"\b(paint|sculpt)(er|ers|ed|or|ors)( of)? the (?:painting|sculpture)s? (?=[\"\x01])")
 """The painter of the painting `Ophelia`."""
 _POSSESSIVE = {"he": "his", "she": "her"}
-_THAT_PERSON = re.compile("(\\b(?:was|did) (?:\x03[^\x04]*\x04)*)that person(?=\x05* (?:born|die)\\b)")
+_THAT_PERSON = re.compile(rf"(\b(?:was|did) (?:{MARK})*)that person(?=\x05* (?:born|die)\b)")
 """Where one of two who were compared is the subject."""
 _OF_NAME = re.compile(r"\b(?:of|the|von|van|Van|De|de|di|da|al|el|bin|ibn|[IVX]+|Jr\.?|Sr\.?)\b")
 
@@ -311,8 +312,8 @@ class PlanVerbaliser:
         if not rivals or (len(rivals) == 1 and not described):
             after = re.sub(rf"(?<![\w.]){re.escape(short)}['’]s(?= )", _POSSESSIVE[pronoun], after)
         if not rivals:
-            after = re.sub(rf"(?<=\b(?:when|year) ){re.escape(short)}(?![\w'’])", pronoun, after)
-            after = re.sub(rf"(?<=\b(?:was|did) ){re.escape(short)}(?![\w'’])", pronoun, after)
+            subject = rf"\b((?:when|year|was|did) (?:{MARK})*){re.escape(short)}(?![\w'’])"
+            after = re.sub(subject, rf"\1{pronoun}", after)
         return before + name + after
 
     def _find_pronoun(self, entity: str) -> str:
