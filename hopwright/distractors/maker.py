@@ -945,6 +945,8 @@ class DistractorMaker:
             return False  # one from the other end of the world is dropped on sight
         if kind not in ("person", "country") and self._siblings.sort(candidate) != self._siblings.sort(answer):
             return False
+        if kind == "person" and not self._are_of_one_gender(candidate, answer):
+            return False  # no actress is taken for whoever played Émile Zola
         role = derivation.property if isinstance(derivation, Lookup) and kind != "country" else ""
         if role in OF_A_LINE and not self._share_line(candidate, answer):
             return False  # no sultan succeeds a British king
@@ -959,6 +961,11 @@ class DistractorMaker:
         if kind not in _MOST_YEARS or years is None:
             return kind != "person" or not self._siblings.has_era(answer)  # one whose time nobody can tell may be any
         return years <= _MOST_YEARS[kind]
+
+    def _are_of_one_gender(self, one: str, other: str) -> bool:
+        """Whether nothing says that of two people one was a man and the other a woman."""
+        genders = [set(self._graph.objects(entity, self._table.roles.gender)) for entity in (one, other)]
+        return not all(genders) or not genders[0].isdisjoint(genders[1])
 
     def _share_line(self, one: str, other: str) -> bool:
         """Whether two held years of the same timeline of those who ruled or led, or neither of them did."""

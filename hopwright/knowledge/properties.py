@@ -191,6 +191,8 @@ class EntityProperty(_Entry):
     not their wife and their teacher. Empty for who had a part in a work: all of these go together."""
     both: dict[str, str] = {}
     """What this object and that of another role are together, by that role: `mother` → `the parents of {s}`."""
+    told: str = ""
+    """The fact as a sentence that does not name the object, for what is asked about it: `{s} is based on {n}`."""
     group: tuple[str, ...] = ()
     """What several objects are to their subject, to follow `all`: `in the cast of {s}`."""
     count_ask: tuple[str, ...] = ()

@@ -318,7 +318,7 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
         return False  # two holders are compared with each other
     if names["named-holder"] and (names["holder"] or (roots > 1 and not names["compare"])):
         return False  # a laureate's age when another of that list died is nothing that anybody asks
-    if names["holder"] or names["most-of-its"]:
+    if size <= _ENUMERATED and (names["holder"] or names["most-of-its"]):
         return False  # everybody dies while somebody is in office; nobody asks for a country's smallest neighbour
     if names["neighbour-of-both"] and roots > 1 and len({one.name for one in operations if not one.takes}) > 1:
         return False  # of two countries that are found in different ways nobody asks what lies between them

@@ -189,6 +189,8 @@ class GraphTraversals:
             return False
         if self.gives_away(subject, object):
             return False
+        if property in self.roles.adapted and self.gives_away(object, subject):
+            return False  # the film "Ben-Hur" is based on "Ben-Hur: A Tale of the Christ"
         required = entry.object_class.get(self.kinds.kind(subject))
         return required is None or required in self.graph.objects(object, self.roles.instance_of)
 

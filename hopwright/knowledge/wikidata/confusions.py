@@ -26,9 +26,12 @@ CONFUSED_DATES: Mapping[str, tuple[str, ...]] = {
 CONFUSED_ROLES: Mapping[str, tuple[str, ...]] = {
     "P19": ("P20",),  # places of birth and death
     "P20": ("P19",),
-    "P57": ("P58", "P162"),  # director, screenwriter, producer
+    "P57": ("P58", "P162", "P990179", "P990181", "P990180"),  # director, writer, producer, cinematographer, editor
     "P58": ("P57",),
     "P162": ("P57",),
+    "P990179": ("P57", "P990180", "P990181"),
+    "P990180": ("P57", "P990179", "P990181"),
+    "P990181": ("P57", "P990179", "P990180"),
     "P159": ("P740",),  # seat, place of foundation
     "P740": ("P159",),
     "P155": ("P156",),  # what comes before and after
@@ -36,6 +39,18 @@ CONFUSED_ROLES: Mapping[str, tuple[str, ...]] = {
     "P990104": ("P990107",),  # where it stands, where it was founded
     "P990119": ("P990120",),  # who won and who lost a battle
     "P990120": ("P990119",),
+    "P990113": ("P990172", "P990174", "P1877"),  # composer, librettist, first conductor, author of the source
+    "P990172": ("P990113", "P990174", "P1877"),
+    "P990174": ("P990113", "P990172", "P990185"),
+    "P990185": ("P990174", "P990172"),  # who created the title role
+    "P990176": ("P990113", "P990174"),  # choreographer
+    "P50": ("P990173", "P990182"),  # author, dedicatee, illustrator
+    "P990173": ("P990182",),
+    "P990182": ("P990173",),
+    "P990162": ("P990163",),  # the first wife, the second
+    "P990163": ("P990162",),
+    "P990164": ("P990165",),
+    "P990165": ("P990164",),
     "P990122": ("P990123",),  # who came after and before on the throne
 }
 """A property → those whose objects are taken for its own, and whose being so does not make them true."""

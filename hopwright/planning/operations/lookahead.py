@@ -72,13 +72,16 @@ def list_beside(builder: PlanBuilder, readers: Sequence[str], edge: Edge, *, clo
         and kind(other.object) == kind(edge.object)
         and fits_partner(builder, readers, edge.object, other.object)
         and _are_distinct(builder, *{edge.subject, other.subject}, edge.object, other.object)
+        and _belong_together(builder, edge.subject, other.subject)
     ]
 
 
 def _are_of_one_circle(builder: PlanBuilder, one: Edge, other: Edge) -> bool:
     """Whether what two facts lead to belongs together, where both are of one subject: parents do, or two wives."""
     entity = builder.traversals.table.entity
-    return one.subject != other.subject or entity[one.property].goes_with(entity[other.property])
+    if one.subject != other.subject or one.property not in entity:
+        return True
+    return entity[one.property].goes_with(entity[other.property])
 
 
 def _are_distinct(builder: PlanBuilder, *entities: str) -> bool:
@@ -107,6 +110,8 @@ def list_partners(builder: PlanBuilder, context: OperationContext) -> list[tuple
             continue
         known = edge.subject in builder.topics
         if not known and not (builder.admits(edge.subject) and _is_parallel(builder, context.reader, edge)):
+            continue
+        if not known and not _belong_together(builder, builder.topics[0], edge.subject):
             continue
         if partner is not None and not fits_partner(builder, context.readers, partner.entity, edge.object):
             continue
@@ -138,6 +143,19 @@ def _is_parallel(builder: PlanBuilder, reader: str, edge: Edge) -> bool:
     """Whether of another than the topic the same is asked as of the topic, so that the two can be compared."""
     first = builder.draft.steps[0].derivation
     return reader in _PARALLEL and isinstance(first, Lookup) and first.property == edge.property
+
+
+def _belong_together(builder: PlanBuilder, one: str, other: str) -> bool:
+    """Whether anybody sees why two are named in one breath: of works, that they are of one year or of one maker."""
+    traversals = builder.traversals
+    if traversals.kinds.kind(one) != "work":
+        return True
+    years = [set(list_events(builder, work).values()) for work in (one, other)]
+    joining = traversals.roles.made | traversals.roles.adapted
+    makers = [
+        {end for property, end in traversals.graph.out_edges(work) if property in joining} for work in (one, other)
+    ]
+    return not years[0].isdisjoint(years[1]) or not makers[0].isdisjoint(makers[1])
 
 
 def fits_partner(builder: PlanBuilder, readers: Sequence[str], one: str, other: str) -> bool:

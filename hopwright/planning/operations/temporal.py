@@ -87,7 +87,8 @@ def age_found(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Opera
     roles = builder.traversals.roles
     if person.entity == then.entity:
         raise PlanningDeadEnd(DeadEnd.UNRELATED_EVENTS)
-    if then.of not in (roles.birth, roles.death) and not _is_tied(builder, then.entity, person.entity):
+    named = then.entity in builder.topics or then.of not in (roles.birth, roles.death)
+    if named and not _is_tied(builder, then.entity, person.entity):
         raise PlanningDeadEnd(DeadEnd.UNRELATED_EVENTS)  # how old a painter's mother was when a picture was done
     years = _age(builder, person.entity, _date_of(builder, then), alive=then.of == roles.birth)
     if years < (2 if then.of == roles.birth else _YOUNGEST):

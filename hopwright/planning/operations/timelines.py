@@ -16,7 +16,7 @@ from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.random_draws import draw
 from hopwright.records import Lookup, ReverseLookup
 
-_NEIGHBOURS = 12
+_NEIGHBOURS = 3
 """Years that lie between two holders of one timeline who are compared, at most."""
 
 

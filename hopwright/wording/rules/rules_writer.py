@@ -19,6 +19,7 @@ from hopwright.planning.execution import hops_used
 from hopwright.planning.plan import PlanStep, named_entities
 from hopwright.records import Compute, Constraint, Lookup, ReverseLookup
 from hopwright.records.values import EntityKind, render
+from hopwright.text.articles import article
 from hopwright.text.phrases import plain_noun, sentence
 from hopwright.wording.marks import (
     MARK,
@@ -38,6 +39,8 @@ ReferenceWording = Callable[[str], str]
 
 _RELATIVE = re.compile(r" (?:where|who|whom|whose|that|which|as|whichever) ")
 _Option = TypeVar("_Option")
+_SOURCES = frozenset({"novel", "play", "short story", "novella", "poem", "epic poem", "fairy tale", "book", "musical"})
+"""What a work may be said to be based on before the question about it."""
 _LONG = 26
 """Words of a question beyond which what it is about is told in a sentence before it."""
 _SHORT = 0.8
@@ -237,6 +240,9 @@ class PlanVerbaliser:
 
     def ask_whole(self) -> str:
         """The last hop's question with all that leads to it."""
+        if source := self._find_source():
+            question = self._ask_after(source)
+            return f"{' '.join(self.openings)} {question}"
         question = self.ask(len(self._steps), self.described)
         # What has a sentence before it already gets no second one.
         hard = len(question.split()) > _LONG or self._tells_time()
@@ -246,6 +252,14 @@ class PlanVerbaliser:
             return question
         opening = " ".join(self.openings)
         return f"{opening} {question if strip_marks(opening).endswith('.') else lower_first(question)}"
+
+    def _find_source(self) -> int:
+        """The hop of a chain's beginning that a sentence tells without naming its answer; 0 where there is none."""
+        chained = all(hops_used(step.derivation) == (index,) for index, step in enumerate(self._steps[1:], start=1))
+        first = self._steps[0].derivation
+        entry = self.table.entity.get(first.property) if chained and isinstance(first, Lookup) else None
+        noun = self.noun(str(self._steps[0].value)) if entry is not None else ""
+        return int(entry is not None and bool(entry.told) and len(self._steps) > 2 and noun in _SOURCES)
 
     def _find_told(self) -> int:
         """The last hop of a chain whose answer can be told in a sentence before the question; 0 where there is none."""
@@ -270,6 +284,13 @@ class PlanVerbaliser:
         if isinstance(derivation, ReverseLookup) and self._tells_holder(derivation):
             scene = self.table.literal[derivation.property].holder_told.replace("{e}", self._told_event(derivation))
             self.openings.append(f"{mark([told], upper_first(scene))}.")
+        elif isinstance(derivation, Lookup) and told == self._find_source():
+            noun = self.noun(str(self._steps[told - 1].value))
+            scene = self.table.entity[derivation.property].told.replace("{n}", f"{article(noun)} {noun}")
+            scene = scene.replace("{s}", self.described(derivation.subject))
+            self.openings.append(f"{mark([told], upper_first(scene))}.")
+            self._told_role = noun
+            return self.ask(len(self._steps), self.described)
         else:
             scene = self._describe(told, end=".")
             self.openings.append(self.pick(TOLD_FRAMES).format(told=scene))
