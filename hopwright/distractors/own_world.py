@@ -10,6 +10,7 @@ import functools
 import math
 from collections.abc import Mapping, Sequence
 
+from hopwright.knowledge.wikidata.roles import ROLES
 from hopwright.knowledge.wikidata.similar_entities import SimilarEntities
 from hopwright.knowledge.wikidata.store import GraphStore
 
@@ -153,7 +154,13 @@ class OwnWorld:
             found = frozenset().union(*(self._find_country(held) for held in self._graph.objects(person, one)))
             if found:
                 return found
-        return frozenset()
+        citizen = {home for one in self._list_kin(person) for way in _CITIZEN for home in self._graph.objects(one, way)}
+        born = [place for one in self._list_kin(person) for place in self._graph.objects(one, _BIRTHPLACE)]
+        return frozenset(citizen.union(*map(self._find_country, born)))
+
+    def _list_kin(self, person: str) -> list[str]:
+        """Those whose spouse, parent or teacher somebody is: a president's wife belongs among presidents' wives."""
+        return [one for property in sorted(ROLES.kinship) for one in self._graph.subjects(property, person)]
 
     def _climb_to_country(self, place: str) -> frozenset[str]:
         """The country of a place, its own or that of what it lies in."""
@@ -171,7 +178,9 @@ class OwnWorld:
         return frozenset((*self._graph.objects(country, _BORDER), *self._graph.subjects(_BORDER, country)))
 
     def _read_callings(self, person: str) -> frozenset[str]:
-        return frozenset(held for one in _CALLINGS for held in self._graph.objects(person, one))
+        """What somebody did, and what those did to whom he or she was kin."""
+        people = (person, *self._list_kin(person))
+        return frozenset(held for who in people for one in _CALLINGS for held in self._graph.objects(who, one))
 
     def _read_colleagues(self, calling: str) -> Mapping[str, Sequence[str]]:
         """Country → the people of a calling from there."""

@@ -29,6 +29,7 @@ Type = Literal["entity", "year", "amount", "number", "date", "ways"]
 number of ways to choose."""
 
 # A domain that the plan has not touched yet is so much likelier to be chosen.
+_FAMILY = frozenset({"parents", "upbringing", "household"})
 _NEW_DOMAIN = 15.0
 _IN_BAND = 3.0
 _SELDOM = 0.15
@@ -201,6 +202,7 @@ class PlanBuilder:
             for e in self.traversals.lookups_from(state.entity)
             if not (within and e.property in wider)
             and not (isinstance(last, Lookup) and last.property == e.property)
+            and not (isinstance(last, Lookup) and self._are_both_family(last.property, e.property))
             and not (e.property in wider and self._is_at_home(last, e.object))
             and e.property not in refused
             and self.admits(e.object)
@@ -228,6 +230,11 @@ class PlanBuilder:
         if backward and (not forward or self.rng.random() < 0.25):
             return self.walk(self.choose(backward), state.ref, backward=True)
         return self.walk(self.choose(forward), state.ref)
+
+    def _are_both_family(self, last: str, property: str) -> bool:
+        """Whether two steps lead to relatives: nobody asks for the mother of the father of the mother of a king."""
+        entity = self.traversals.table.entity
+        return all(name in entity and not _FAMILY.isdisjoint(entity[name].circles) for name in (last, property))
 
     def _is_at_home(self, last: object, country: str) -> bool:
         """Whether a step led to somebody's birthplace, and its country is where they are known to be from, or may be.

@@ -27,7 +27,6 @@ from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.records.values import Scalar
 
 _NAMED = 4
-_PLACES = 0.05
 _MOST_WORDS = 10
 _NEAREST = 10
 
@@ -37,8 +36,8 @@ def compare(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operati
     if builder.traversals.kinds.kind(inputs[0].entity) == "country":
         raise PlanningDeadEnd(DeadEnd.NOTHING_TO_COMPARE_BY)  # any reader knows which of two is the larger
     shared = list_shared(builder, [state.entity for state in inputs], comparing=True)
-    if builder.rng.random() > _PLACES:  # which of two towns lies further north is seldom what anybody wants to know
-        shared = [one for one in shared if not builder.traversals.table.literal[one].axis]
+    # Which of two towns lies further north is nothing that anybody wants to know.
+    shared = [one for one in shared if not builder.traversals.table.literal[one].axis]
     weights = builder.preferences.weights
     shared.sort(key=lambda name: builder.rng.random() ** (1 / weights.get(name, 1.0)), reverse=True)
     # Which of two died first takes a sentence that is true of any two.
