@@ -31,7 +31,7 @@ class _Supply:
     """Drafts slots only as far as somebody asks for items."""
 
     def __init__(self, graph: GraphStore) -> None:
-        self._anchors = [
+        self.anchors = [
             Anchor(question_id=f"q-{id}", question="?", answer=graph.label(id), entity=id, entity_label=graph.label(id))
             for id in list(graph.entities())[::11]
             if 4 < graph.degree(id) <= 400
@@ -61,7 +61,7 @@ class _Supply:
         while len(self._items) < count:
             if self._slots >= _MOST_SLOTS:
                 raise AssertionError(f"only {len(self._items)} items from {self._slots} slots")
-            for item in self._synthesizer.draft(self._anchors, self._slots, _STEP)[0]:
+            for item in self._synthesizer.draft(self.anchors, self._slots, _STEP)[0]:
                 self._items.setdefault(item.id, item)
             self._slots += _STEP
 
@@ -69,3 +69,11 @@ class _Supply:
 @functools.cache
 def _get_supply(graph: GraphStore) -> _Supply:
     return _Supply(graph)
+
+
+@functools.cache
+def draft_others(graph: GraphStore, topology: str, slots: int = 60) -> tuple[Item, ...]:
+    """Checked items of another topology than the usual three, from so many slots."""
+    supply = _get_supply(graph)
+    synthesizer = Synthesizer(graph, default_table(), seed=SEED, topologies=(topology,))
+    return tuple(synthesizer.draft(supply.anchors, 0, slots)[0])

@@ -52,6 +52,7 @@ from hopwright.knowledge.wikidata.confusions import (
     SAME_CALLING,
 )
 from hopwright.knowledge.wikidata.nearby_values import NearbyValues
+from hopwright.knowledge.wikidata.roles import ROLES
 from hopwright.knowledge.wikidata.similar_entities import EntityKindSource, Side, SimilarEntities
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.computation_forms import AgeAt, AgeInYear, Extreme, NextHolder, YearDistance, read_form
@@ -102,7 +103,8 @@ _FEWEST_CARRIED = 2
 """So many other counts that wrong answers lead to leave no need for mere miscounts."""
 _FEWEST_CHOICES = 3
 """The least number of ways to choose that a reader would compute."""
-_BIRTHS = frozenset(["P569"])
+_BIRTHS = frozenset([ROLES.birth])
+_LIFE = frozenset([ROLES.birth, ROLES.death])
 _OWNERS = 12
 _MOST_ALIKE = 0.34
 """The share of the owners of a set for which the same may be chosen as for the plan's."""
@@ -345,7 +347,9 @@ class DistractorMaker:
             return
         subject = _resolve(derivation.subject, task.answers)
         kinds: list[tuple[DistractorKind, str, str]] = [
-            ("slip", subject, other) for other in CONFUSED_DATES.get(derivation.property, ())
+            ("slip", subject, other)
+            for other in CONFUSED_DATES.get(derivation.property, ())
+            if {derivation.property, other} != _LIFE  # nobody dies on the day of their birth
         ]
         kinds += [("near_miss", rival, derivation.property) for rival in self._list_rivals(task.find_source(), task)]
         kinds += [("operand", one, derivation.property) for one in task.on_the_way if one != subject]

@@ -26,7 +26,7 @@ _STEPPED = 200
 """Below it a whole number may be missed by any few; above, by slips and as other things' numbers only."""
 _LOOSE = 25
 _AT_AN_END = 2.5
-_ALIEN = 30.0
+_ALIEN = 24.0
 """What a year costs that belongs to nothing in the chain, in points of closeness."""
 _WEIGHTS = (12.0, 1.0, 2.0, 1.0, 4.0)
 """Of the rank by size, length, roundness, form, and likeness to the others (see `choose_three`)."""
@@ -72,7 +72,7 @@ def choose_number_distractors(
             alien = _ALIEN * (year and _rate_belonging(kind) > 1)
             found[number] = form.describe(number, kind, 2.0 - 0.12 * len(found) + 0.5 * rng.random() - alien)
     if stepped and (len(found) < 3 if year else value < _STEPPED) and value == int(value):
-        _add_steps(form, found, rng, allowed)
+        _add_steps(form, found, rng, allowed, nearest=2 if fixed and not year else 1)
     if len(found) < 3:
         return None
     own = form.describe(value, "operand", 0.0)
@@ -212,12 +212,20 @@ class _Form:
 
 
 def _add_steps(
-    form: _Form, found: dict[Number, OptionCandidate], rng: random.Random, allowed: Callable[[Number], bool]
+    form: _Form,
+    found: dict[Number, OptionCandidate],
+    rng: random.Random,
+    allowed: Callable[[Number], bool],
+    *,
+    nearest: int,
 ) -> None:
-    """Fill up with numbers a few away, so that there are three on each side where that can be."""
-    reach = 15 if form.year else max(5, int(form.value) // 6)
+    """Fill up with numbers a few away, so that there are three on each side where that can be.
+
+    `nearest`: the least distance; beside the slip of a year the next ones would make a mere row of numbers.
+    """
+    reach = 15 if form.year else max(6, int(form.value) // 6)
     for side in (-1, 1):
-        steps = rng.sample(range(1, reach + 1), reach)
+        steps = rng.sample(range(nearest, reach + 1), reach + 1 - nearest)
         for step in steps:
             if sum((number > form.value) == (side > 0) for number in found) >= 3:
                 break

@@ -10,18 +10,24 @@ import functools
 import math
 from collections.abc import Mapping, Sequence
 
-from hopwright.knowledge.wikidata.roles import ROLES
+from hopwright.knowledge.wikidata.roles import (
+    BIRTHPLACE,
+    BORDERS,
+    CALLINGS,
+    CITIZENSHIP,
+    COUNTRY_FOR_SPORT,
+    HOMES_OF_WORKS,
+    PART_OF,
+    ROLES,
+    SERVED,
+    STATED_COUNTRIES,
+)
 from hopwright.knowledge.wikidata.similar_entities import SimilarEntities
 from hopwright.knowledge.wikidata.store import GraphStore
 
 NEAR_IN_TIME = 25
 """Years by which two people are born apart at most and still belong to the same decades."""
-_CITIZEN, _BIRTHPLACE, _WITHIN = ("P27", "P1532"), "P19", ("P17", "P1001", "P131")
-_SERVED = ("P102", "P39", "P241")
-"""Party, office, branch of an army: whoever served a country there is of it."""
-_CALLINGS = ("P106", "P101")
-_HOMES_OF_WORKS = ("P495", "P17")
-_BORDER = "P47"
+_CITIZEN = (CITIZENSHIP, COUNTRY_FOR_SPORT)
 _MOST_STEPS = 4
 _MOST_FELLOWS = 400
 _MOST_FELLOWS_GIVEN = 100
@@ -143,19 +149,19 @@ class OwnWorld:
             return frozenset([entity])
         if kind == "person":
             citizen = {country for one in _CITIZEN for country in self._graph.objects(entity, one)}
-            sure = citizen.union(*(self._find_country(place) for place in self._graph.objects(entity, _BIRTHPLACE)))
+            sure = citizen.union(*(self._find_country(place) for place in self._graph.objects(entity, BIRTHPLACE)))
             return frozenset(sure) or self._infer_homes(entity)
-        made = {country for one in _HOMES_OF_WORKS for country in self._graph.objects(entity, one)}
+        made = {country for one in HOMES_OF_WORKS for country in self._graph.objects(entity, one)}
         return frozenset(made) or self._find_country(entity)
 
     def _infer_homes(self, person: str) -> frozenset[str]:
         """The countries that somebody served, where neither citizenship nor birthplace is known."""
-        for one in _SERVED:
+        for one in SERVED:
             found = frozenset().union(*(self._find_country(held) for held in self._graph.objects(person, one)))
             if found:
                 return found
         citizen = {home for one in self._list_kin(person) for way in _CITIZEN for home in self._graph.objects(one, way)}
-        born = [place for one in self._list_kin(person) for place in self._graph.objects(one, _BIRTHPLACE)]
+        born = [place for one in self._list_kin(person) for place in self._graph.objects(one, BIRTHPLACE)]
         return frozenset(citizen.union(*map(self._find_country, born)))
 
     def _list_kin(self, person: str) -> list[str]:
@@ -166,26 +172,27 @@ class OwnWorld:
         """The country of a place, its own or that of what it lies in."""
         level: Sequence[str] = (place,)
         for _ in range(_MOST_STEPS):
-            *stated, within = _WITHIN
-            country = frozenset(held for one in level for way in stated for held in self._graph.objects(one, way))
+            country = frozenset(
+                held for one in level for way in STATED_COUNTRIES for held in self._graph.objects(one, way)
+            )
             country |= {one for one in level if self._similar.kind(one) == "country"}
             if country:
                 return country
-            level = [held for one in level for held in self._graph.objects(one, within)]
+            level = [held for one in level for held in self._graph.objects(one, PART_OF)]
         return frozenset()
 
     def _read_neighbours(self, country: str) -> frozenset[str]:
-        return frozenset((*self._graph.objects(country, _BORDER), *self._graph.subjects(_BORDER, country)))
+        return frozenset((*self._graph.objects(country, BORDERS), *self._graph.subjects(BORDERS, country)))
 
     def _read_callings(self, person: str) -> frozenset[str]:
         """What somebody did, and what those did to whom he or she was kin."""
         people = (person, *self._list_kin(person))
-        return frozenset(held for who in people for one in _CALLINGS for held in self._graph.objects(who, one))
+        return frozenset(held for who in people for one in CALLINGS for held in self._graph.objects(who, one))
 
     def _read_colleagues(self, calling: str) -> Mapping[str, Sequence[str]]:
         """Country → the people of a calling from there."""
         found: dict[str, list[str]] = {}
-        for one in self._graph.subjects(_CALLINGS[0], calling):
+        for one in self._graph.subjects(CALLINGS[0], calling):
             for home in self.find_homes(one):
                 found.setdefault(home, []).append(one)
         return found

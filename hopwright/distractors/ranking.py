@@ -25,7 +25,7 @@ from hopwright.records import DistractorKind
 MOST_CANDIDATES = 10
 _OFF_TARGET = 1.5
 _SAME_KIND = 1.0
-_ODD_TRAIT = 8.0
+_ODD_TRAIT = 12.0
 _EDITED = 6.0
 _OTHER_FORM = 1.5
 _LEVEL = 1e-9

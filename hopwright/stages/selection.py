@@ -181,7 +181,7 @@ def find_frame(topology: str, derivations: Sequence[Mapping[str, Any]]) -> str:
             steps.append(_DIRECTION.sub("chosen", _NAMES.sub("", one["expression"] or "")))
         elif one["op"] == "reverse_lookup":
             tests = [f"+{constraint['property']}" for constraint in one["constraints"] or ()]
-            value = one["value"] or ""
+            value = one.get("value") or ""
             timeline = default_table().is_timeline(one["property"])
             steps.append((HELD if value.startswith("hop") else "~year") if timeline and not tests
                          else f"~{one['property']}{''.join(tests)}")  # fmt: skip

@@ -12,6 +12,7 @@ from hopwright.records import Anchor, Rejected, ReverseLookup
 from hopwright.stages.drafting import Synthesizer
 from hopwright.stages.selection import DraftKey, find_frame, select
 from tests.conftest import SAMPLE
+from tests.drafts import draft_others
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +63,7 @@ def test_another_seed_gives_other_items(anchors: list[Anchor], sample: GraphStor
 
 def test_reverse_look_ups_are_marked_for_the_expert(synthesizer: Synthesizer, anchors: list[Anchor]) -> None:
     items, _ = synthesizer.draft(anchors, 0, 200)
-    hops = [hop for item in items for hop in item.hops]
+    hops = [hop for item in (*items, *draft_others(synthesizer.graph, "chain-5")) for hop in item.hops]
     assert any(hop.verify for hop in hops)
     for hop in hops:  # of timelines every holder is known
         reverse = isinstance(hop.derivation, ReverseLookup) and not default_table().is_timeline(hop.derivation.property)

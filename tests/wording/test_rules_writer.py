@@ -63,7 +63,7 @@ def test_every_plan_has_words_and_nothing_unfilled(plans: list[Plan], names: Gra
         assert len(wording.hop_questions) == len(plan.steps)
         for text in (*wording.hop_questions, wording.question):
             assert text.endswith("?") and text.count("?") == 1 + sum(
-                "?" in name for name in re.findall(r'"[^"]*"', text)
+                name.count("?") for name in re.findall(r'"[^"]*"', text)
             )
             assert not re.search(r"[{}]|\bhop\d|#\d|\bQ\d{2,}|  |,\?", text), text
 

@@ -26,6 +26,13 @@ START = "P580"
 END = "P582"
 POINT_IN_TIME = "P585"
 WORK_START = "P2031"
+BIRTHPLACE = "P19"
+SERVED = ("P102", "P39", "P241")
+"""Party, office, branch of an army: whoever served a country there is of it."""
+CALLINGS = (OCCUPATION, "P101")
+HOMES_OF_WORKS = ("P495", COUNTRY)
+STATED_COUNTRIES = (COUNTRY, "P1001")
+PART_OF = "P131"
 AREA = "P2046"
 POPULATION = "P1082"
 CAST_MEMBER = "P161"

@@ -72,7 +72,7 @@ def list_beside(builder: PlanBuilder, readers: Sequence[str], edge: Edge, *, clo
         and kind(other.object) == kind(edge.object)
         and fits_partner(builder, readers, edge.object, other.object)
         and _are_distinct(builder, *{edge.subject, other.subject}, edge.object, other.object)
-        and _belong_together(builder, edge.subject, other.subject)
+        and (reader != "compare" or _belong_together(builder, edge.subject, other.subject))
     ]
 
 
@@ -111,7 +111,7 @@ def list_partners(builder: PlanBuilder, context: OperationContext) -> list[tuple
         known = edge.subject in builder.topics
         if not known and not (builder.admits(edge.subject) and _is_parallel(builder, context.reader, edge)):
             continue
-        if not known and not _belong_together(builder, builder.topics[0], edge.subject):
+        if not known and context.reader == "compare" and not _belong_together(builder, builder.topics[0], edge.subject):
             continue
         if partner is not None and not fits_partner(builder, context.readers, partner.entity, edge.object):
             continue
@@ -148,7 +148,7 @@ def _is_parallel(builder: PlanBuilder, reader: str, edge: Edge) -> bool:
 def _belong_together(builder: PlanBuilder, one: str, other: str) -> bool:
     """Whether anybody sees why two are named in one breath: of works, that they are of one year or of one maker."""
     traversals = builder.traversals
-    if traversals.kinds.kind(one) != "work":
+    if traversals.kinds.kind(one) != "work" or not traversals.roles.made:
         return True
     years = [set(list_events(builder, work).values()) for work in (one, other)]
     joining = traversals.roles.made | traversals.roles.adapted

@@ -90,7 +90,7 @@ def age_found(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Opera
     named = then.entity in builder.topics or then.of not in (roles.birth, roles.death)
     if named and not _is_tied(builder, then.entity, person.entity):
         raise PlanningDeadEnd(DeadEnd.UNRELATED_EVENTS)  # how old a painter's mother was when a picture was done
-    years = _age(builder, person.entity, _date_of(builder, then), alive=then.of == roles.birth)
+    years = _age(builder, person.entity, _date_of(builder, then), alive=then.of != roles.death)
     if years < (2 if then.of == roles.birth else _YOUNGEST):
         raise PlanningDeadEnd(DeadEnd.UNNATURAL_AGE)
     return _give(builder, f"age(value({roles.birth}, {person.ref}), {then.ref})", years)

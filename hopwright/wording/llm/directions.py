@@ -11,6 +11,8 @@ from hopwright.wording.llm.vocabulary import side_of
 _TOKEN = re.compile(r"[^\W_][\w'’.&-]*")
 _NO_SIDE = re.compile(
     r"\b(?:named|called) after\b|\bafter (?:whom|which|whose)\b|\b(?:first|last) names?\b|\bat least\b"
+    r"|\bfirst(?: and (?:the )?second)? "
+    r"(?:wi(?:fe|ves)|husbands?|performances?|productions?|editions?|conductors?|english)\b"
 )
 _OPPOSITE = {
     "greater": "smaller", "smaller": "greater",
@@ -46,7 +48,10 @@ _TURNED = re.compile(
     re.IGNORECASE,
 )
 """How somebody is said to have turned an age in a year."""
-_DIFFERENCE = re.compile(r"\b(?:minus|subtract(?:ed|ing)?|between|separate[sd]?|difference|apart)\b", re.IGNORECASE)
+_DIFFERENCE = re.compile(
+    r"\b(?:minus|subtract(?:ed|ing)?|(?-i:between)|separate[sd]?|difference|apart)\b", re.IGNORECASE
+)
+"""`Between A and B, who …?` sets two beside each other and subtracts nothing."""
 
 
 def find_sides(text: str) -> frozenset[str]:

@@ -24,10 +24,17 @@ _FACTOR = re.compile(
     re.IGNORECASE,
 )
 _UNITS = re.compile(
-    r"\b(months?|weeks?|days|hours?|minutes?|seconds?|decades?|centur(?:y|ies)|miles?|feet|foot|yards?|acres?|hectares?"
-    r"|kilomet(?:er|re)s?|met(?:er|re)s?|pounds?|tonnes?|tons?|kilograms?|grams?|per ?cent|millions?|thousands?)\b",
+    r"\b(months?|weeks?|days|hours?|minutes?|seconds|per second|decades?|centur(?:y|ies)|miles?|feet|foot|yards?"
+    r"|acres?|hectares?|kilomet(?:er|re)s?|met(?:er|re)s?|pounds?|tonnes?|tons?|kilograms?|grams?|per ?cent"
+    r"|millions?|thousands?)\b",
     re.IGNORECASE,
 )
+_RANKED = re.compile(
+    r"\b(?:first|second|third|last|final)(?: and the second)? "
+    r"(?:wi(?:fe|ves)|husbands?|conductors?|performances?|productions?|editions?)\b",
+    re.IGNORECASE,
+)
+_DISTANCE = re.compile(r"\byears (?:before|after)\b", re.IGNORECASE)
 _ROUNDING = re.compile(
     r"\b(?P<whole>(?:the )?nearest (?:whole|integer|unit|one)|whole numbers?|integer|no decimals?)"
     r"|\b(?P<decimals>an?|one|two|three|four|\d) (?:decimals?|decimal places?|digits? after)"
@@ -48,6 +55,9 @@ def find_shifts(text: str, rules: str, forms: Sequence[object], *, by_rules: boo
     if not any(isinstance(form, ShiftedYear) and form.times > 1 for form in forms):
         yield from _find_added(_FACTOR, text, rules, "must not say {!r}: the plan multiplies and divides nothing here")
     yield from _find_added(_UNITS, text, rules, "must keep the unit: it says {!r}")
+    yield from _find_added(_RANKED, text, rules, "must keep which one is meant: it says {!r}")
+    if _DISTANCE.search(rules):
+        yield from _find_added(_DISTANCE, text, rules, "must keep which comes first: it says {!r}")
     if not by_rules:
         return
     sets = [form for form in forms if isinstance(form, Extreme | GroupSize) and form.members is not None]

@@ -213,13 +213,14 @@ class PlanVerbaliser:
         """The step behind `hopN`."""
         return self._steps[int(reference[3:]) - 1]
 
-    def noun(self, entity: str) -> str:
-        """A common noun, without a nationality: that would give a later hop away, or strike out a wrong option."""
-        return plain_noun(self.names.noun(entity))
+    def noun(self, entity: str, say: ReferenceWording) -> str:
+        """A common noun; in the whole question without a nationality, which gives a later hop away."""
+        noun = self.names.noun(entity)
+        return plain_noun(noun) if say == self.described else noun
 
-    def who(self, entity: str) -> str:
+    def who(self, entity: str, say: ReferenceWording) -> str:
         """`person who`, `film that`: how a description begins."""
-        return "person who" if self.names.kind(entity) == "person" else f"{self.noun(entity)} that"
+        return "person who" if self.names.kind(entity) == "person" else f"{self.noun(entity, say)} that"
 
     # ------------------------------------------------------------ questions
 
@@ -228,13 +229,13 @@ class PlanVerbaliser:
         step = self._steps[index - 1]
         derivation = step.derivation
         if isinstance(derivation, Lookup):
-            return self.fill(self._templates(derivation, step, "ask"), "s", say(derivation.subject))
+            return self.fill(self._templates(derivation, step, "ask", say), "s", say(derivation.subject))
         if isinstance(derivation, ReverseLookup):
             entity = str(step.value)
             if holder := self._holder(derivation, say, "holder_ask"):
                 return holder
             predicates = self._predicates(derivation, entity, say)
-            subject = "Who" if self.names.kind(entity) == "person" else f"Which {self.noun(entity)}"
+            subject = "Who" if self.names.kind(entity) == "person" else f"Which {self.noun(entity, say)}"
             return f"{subject} {_joined(predicates)}?"
         return self._computed.ask(step, derivation.expression, say)
 
@@ -258,7 +259,7 @@ class PlanVerbaliser:
         chained = all(hops_used(step.derivation) == (index,) for index, step in enumerate(self._steps[1:], start=1))
         first = self._steps[0].derivation
         entry = self.table.entity.get(first.property) if chained and isinstance(first, Lookup) else None
-        noun = self.noun(str(self._steps[0].value)) if entry is not None else ""
+        noun = plain_noun(self.names.noun(str(self._steps[0].value))) if entry is not None else ""
         return int(entry is not None and bool(entry.told) and len(self._steps) > 2 and noun in _SOURCES)
 
     def _find_told(self) -> int:
@@ -285,7 +286,7 @@ class PlanVerbaliser:
             scene = self.table.literal[derivation.property].holder_told.replace("{e}", self._told_event(derivation))
             self.openings.append(f"{mark([told], upper_first(scene))}.")
         elif isinstance(derivation, Lookup) and told == self._find_source():
-            noun = self.noun(str(self._steps[told - 1].value))
+            noun = plain_noun(self.names.noun(str(self._steps[told - 1].value)))
             scene = self.table.entity[derivation.property].told.replace("{n}", f"{article(noun)} {noun}")
             scene = scene.replace("{s}", self.described(derivation.subject))
             self.openings.append(f"{mark([told], upper_first(scene))}.")
@@ -379,7 +380,7 @@ class PlanVerbaliser:
         derivation = step.derivation
         if isinstance(derivation, Lookup):
             subject = self.described(derivation.subject)
-            return self.fill(self._templates(derivation, step, "np"), "s", subject)
+            return self.fill(self._templates(derivation, step, "np", self.described), "s", subject)
         if isinstance(derivation, ReverseLookup):
             entity = str(step.value)
             if holder := self._holder(derivation, self.described, "holder_np"):
@@ -388,7 +389,7 @@ class PlanVerbaliser:
                 return self.fill(alone, "o", self.described(derivation.value))
             predicates = self._predicates(derivation, entity, self.described)
             only = "only " if derivation.asks_same_of_two() else ""
-            return f"the {only}{self.who(entity)} {_joined(predicates)}"
+            return f"the {only}{self.who(entity, self.described)} {_joined(predicates)}"
         return self._computed.noun_phrase(step, derivation.expression)
 
     def event(self, reference: str) -> str:
@@ -447,7 +448,7 @@ class PlanVerbaliser:
         """A number from 0 to 1 that decides between ways to say something."""
         return self._rng.random()
 
-    def _templates(self, lookup: Lookup, step: PlanStep, form: str) -> tuple[str, ...]:
+    def _templates(self, lookup: Lookup, step: PlanStep, form: str, say: ReferenceWording) -> tuple[str, ...]:
         literal = self.table.literal.get(lookup.property)
         kind = self.names.kind(self.entity(lookup.subject))
         templates: tuple[str, ...]
@@ -455,12 +456,19 @@ class PlanVerbaliser:
             templates = getattr(literal.worded(kind), f"year_{form}" if step.unit == "year" else form)
         else:
             object = str(step.value)
-            noun = self.noun(object) if step.answer_type == "entity" else ""
+            noun = self.noun(object, say) if step.answer_type == "entity" else ""
+            noun = plain_noun(noun) if self._is_asked_for_its_country(step) else noun
             entry = self.table.entity[lookup.property]
             templates = getattr(entry.worded(kind, self.names.kind(object), noun), form)
         if not templates:
             raise ExpressionError(f"no {form} for {lookup.property}")
         return templates
+
+    def _is_asked_for_its_country(self, step: PlanStep) -> bool:
+        """Whether the next step asks in what this one's answer lies: then `Hungarian city` would say it."""
+        reference = f"hop{1 + next(place for place, one in enumerate(self._steps) if one is step)}"
+        lookups = [one.derivation for one in self._steps if isinstance(one.derivation, Lookup)]
+        return any(one.subject == reference and one.property in self.table.roles.within for one in lookups)
 
     def _holder(
         self, derivation: ReverseLookup, say: ReferenceWording, form: Literal["holder_ask", "holder_np"]
