@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Literal, NamedTuple
 
-from hopwright.checks.choices import meets
+from hopwright.checks.choices import find_odd_trait, meets
 from hopwright.checks.guessing import overlap
 from hopwright.checks.open_conditions import (
     FEWEST_COMPARED,
@@ -214,7 +214,10 @@ class DistractorMaker:
         proposed = [*proposed, *propose(hop, answers)]
         made = self._make(hop, answers, earlier, asked, proposed, key, reader)
         if reader is not None and isinstance(made, OptionShortage):
-            return self._make(hop, answers, earlier, asked, proposed, key, None)
+            made = self._make(hop, answers, earlier, asked, proposed, key, None)
+        if not isinstance(made, OptionShortage) and len(made) >= FEWEST_COMPARED - 1:
+            odd = find_odd_trait(hop.answer, [one.text for one in made])
+            return OptionShortage("form", f"the right option alone {odd}") if odd else made
         return made
 
     def _make(
