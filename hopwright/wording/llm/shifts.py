@@ -30,7 +30,7 @@ _UNITS = re.compile(
     re.IGNORECASE,
 )
 _RANKED = re.compile(
-    r"\b(?:third|last|final) "
+    r"\b(?:third|last|final)(?: and the second)? "
     r"(?:wi(?:fe|ves)|husbands?|conductors?|performances?|productions?|editions?)\b",
     re.IGNORECASE,
 )
