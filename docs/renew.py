@@ -16,18 +16,18 @@ from hopwright.knowledge.wikidata.properties import default_table
 
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
-    "hw-82bda53e29f8a373",
-    "hw-b74c001f56fbd2d9",
-    "hw-9a159df07546b356",
-    "hw-3f959425980cbae7",
-    "hw-47188f29c674a7f5",
-    "hw-1a8f6ffd78e6d652",
-    "hw-1ebfc062765d8d11",
-    "hw-d38216d50dc1599c",
-    "hw-2644a7eaaf6dee0e",
-    "hw-5d7721a092a50091",
-    "hw-107be9bfc6a74655",
-    "hw-a3b5597669075aca",
+    "hw-9ab1b5d70c7f5df9",
+    "hw-8fcc37870d32bd01",
+    "hw-1e08217a0a4109f4",
+    "hw-4e518d6c7ecd3823",
+    "hw-f926b35b1b322e0e",
+    "hw-bd03688fbf6efbbf",
+    "hw-a20f33cc50010f4c",
+    "hw-62d0ebb4210a77b9",
+    "hw-7c23d172c3f1d0c2",
+    "hw-7c654bfa8e4f2f4a",
+    "hw-0041c9d2b4d02bc9",
+    "hw-5d53c6d2feb60757",
 )
 HEAD = """# Twelve items
 
