@@ -63,3 +63,23 @@ OF_A_LINE = frozenset(["P990122", "P990123"])
 
 BESIDE_IN_PLACE = frozenset(["P47", "P131", "P276", "P706", "P30"])
 """Shares a border with; lies in; is located at; lies on; is on the continent: what makes two places neighbours."""
+
+SAID_ALIKE: tuple[frozenset[str], ...] = (
+    frozenset(["P26", "P451", "P990160", "P990161", "P990162", "P990163", "P990164", "P990165"]),  # spouses
+    frozenset(["P40", "P990166", "P990167", "P990168"]),  # children
+    frozenset(["P3373", "P990169", "P990170"]),  # siblings
+    frozenset(["P1066", "P184", "P990171"]),  # teachers
+    frozenset(["P58", "P990179"]),  # screenwriter
+    frozenset(["P1040", "P990180"]),  # editor
+    frozenset(["P344", "P990181"]),  # cinematographer
+    frozenset(["P86", "P990113"]),  # composer
+    frozenset(["P825", "P990173"]),  # dedicatee
+    frozenset(["P110", "P990182"]),  # illustrator
+    frozenset(["P84", "P990105"]),  # architect
+    frozenset(["P112", "P990106"]),  # founder
+    frozenset(["P61", "P990110", "P990111"]),  # discoverer or inventor
+    frozenset(["P170", "P990101", "P990102"]),  # creator
+    frozenset(["P180", "P990177"]),  # whom or what it depicts
+    frozenset(["P1809", "P990176"]),  # choreographer
+)
+"""Properties by which texts say the same of a subject: beside the only wife no other marriage is told of."""
