@@ -116,8 +116,9 @@ def test_an_item_is_explained_with_its_wording_and_its_vote(course: Course) -> N
     assert {exchange["model"] for exchange in exchanges} == {"scribe", "voter"}
     assert course.explained["item"]["provenance"]["generator"] == "model"
     assert "Worded by words/scribe" in course.explained["origin"][0]
-    steps = {step["stage"]: step["outcome"] for step in course.explained["course"]}
-    assert steps["synthesize"] == steps["filter"] == "accepted"
+    # Another slot may have drawn the same plan, which is then dropped.
+    outcomes = {(step["stage"], step["outcome"]) for step in course.explained["course"]}
+    assert {("synthesize", "accepted"), ("filter", "accepted")} <= outcomes
 
 
 def test_the_planted_key_is_found_nowhere(course: Course, servers: tuple[WireServer, WireServer]) -> None:

@@ -119,7 +119,7 @@ def test_the_whole_way_round(
     monkeypatch.setenv("LABEL_STUDIO_API_KEY", label_studio.token)
     graph = GraphStore.open(ingest_sample(tmp_path / "stores" / "sample"))
     context = CheckContext(default_table(), graph=graph)
-    pool = draft_items(graph, 5 * ITEMS)  # few can be worded in another way that all checks let pass
+    pool = draft_items(graph, 8 * ITEMS)  # few can be worded in another way that all checks let pass
     able = (item for item in pool if reword(item, ReviewTaskKind.MULTI_HOP, None, context))
     items = {item.id: item for item in itertools.islice(able, ITEMS)}
     run = make_run(tmp_path, Path("stores/sample"), list(items.values()), name="in-page", kinds=("multi_hop",))
