@@ -25,7 +25,7 @@ from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.llm.asking import QueryResult
 from hopwright.planning.execution import run_plan, same, stated_value
 from hopwright.records import Compute, Item, Lookup, Passage, ReverseLookup
-from tests.drafts import draft_items
+from tests.drafts import draft_items, draft_others
 
 TABLE = default_table()
 YEAR = re.compile(r"(?<!\d)(?:1[0-9]{3}|20[0-9]{2})(?!\d)")
@@ -287,7 +287,8 @@ def test_openings_vary_by_kind(services: TwinServices, sample: GraphStore) -> No
     """First sentences about one kind of subject take at least a dozen shapes, names and values aside."""
     writer = PassageWriter(TABLE)
     shapes: dict[str, set[str]] = {}
-    for item in draft_items(sample, 120):
+    # The longer chains are those that lead through places and countries.
+    for item in (*draft_items(sample, 120), *draft_others(sample, "chain-5")):
         for plans in services.planner.plan(item):
             for plan in plans:
                 text = writer.word(plan, services.names).text
@@ -297,7 +298,7 @@ def test_openings_vary_by_kind(services: TwinServices, sample: GraphStore) -> No
                     re.sub(r'"[^"]*"|\b[A-Z0-9][\w,.\'-]*(?: [A-Z0-9][\w,.\'-]*)*', "X", first)
                 )
     counts = {kind: len(found) for kind, found in shapes.items()}
-    assert min(counts["work"], counts["person"]) >= 12, counts
+    assert min(counts["work"], counts["person"], counts["country"]) >= 12 and counts["place"] >= 4, counts
 
 
 def test_the_same_facts_give_the_same_words(services: TwinServices, items: tuple[Item, ...]) -> None:
