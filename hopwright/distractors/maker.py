@@ -103,7 +103,6 @@ _FEWEST_CARRIED = 2
 """So many other counts that wrong answers lead to leave no need for mere miscounts."""
 _FEWEST_CHOICES = 3
 """The least number of ways to choose that a reader would compute."""
-_BIRTHS = frozenset([ROLES.birth])
 _LIFE = frozenset([ROLES.birth, ROLES.death])
 _OWNERS = 12
 _MOST_ALIKE = 0.34
@@ -382,7 +381,7 @@ class DistractorMaker:
 
     def _find_most_off(self, task: _Task) -> int | None:
         """How many years a wrong year, age or number of years may lie from the right one; None for other numbers."""
-        if task.hop.unit == "years" or (task.hop.unit == "year" and task.is_birth()):
+        if task.hop.unit == "years" or (task.hop.unit == "year" and _asks_birth(task.hop)):
             return _MOST_OF_A_LIFE
         return _MOST_YEARS_OFF if task.hop.unit == "year" else None
 
@@ -391,15 +390,15 @@ class DistractorMaker:
         derivation = task.hop.derivation
         form = read_form(derivation.expression) if isinstance(derivation, Compute) else None
         if isinstance(form, AgeInYear):
-            return form.property in _BIRTHS
+            return form.property == ROLES.birth
         if isinstance(form, AgeAt):
             moments: tuple[str | tuple[str, str], ...] = (form.birth,)
         elif isinstance(form, YearDistance):
             moments = form.moments
         else:
             return False
-        births = {f"hop{one.index}" for one in task.earlier if _Task(one, {}, (), "", task.rng).is_birth()}
-        return any(one in births if isinstance(one, str) else one[0] in _BIRTHS for one in moments)
+        births = {f"hop{one.index}" for one in task.earlier if _asks_birth(one)}
+        return any(one in births if isinstance(one, str) else one[0] == ROLES.birth for one in moments)
 
     def _require_of_losers(self, task: _Task) -> list[Scalar] | OptionShortage:
         """The numbers or dates of what lost the comparison that the end of a plan rests on: they must be offered."""
@@ -431,7 +430,7 @@ class DistractorMaker:
         if (value.month, value.day) != (1, 1):  # the first of January stands for a bare year
             wrong = [(one, kind) for one, kind in wrong if (one.month, one.day) != (1, 1)]
         # The day of a death stands out among days of birth.
-        most_off = _MOST_OF_A_LIFE if task.is_birth() else _MOST_YEARS["person"]
+        most_off = _MOST_OF_A_LIFE if _asks_birth(task.hop) else _MOST_YEARS["person"]
         wrong = [(one, kind) for one, kind in wrong if abs(one.year - value.year) <= most_off]
         required = self._require_of_losers(task)
         if isinstance(required, OptionShortage):
@@ -1062,10 +1061,6 @@ class _Task:
         self.asked = asked
         self.rng = rng
 
-    def is_birth(self) -> bool:
-        """Whether the hop asks when somebody was born."""
-        return isinstance(self.hop.derivation, Lookup) and self.hop.derivation.property in _BIRTHS
-
     @functools.cached_property
     def can_read(self) -> bool:
         """Whether all that the next hop rests on is known once this one's answer is."""
@@ -1095,6 +1090,11 @@ class _Task:
         derivation = self.hop.derivation
         name = reference or (derivation.subject if isinstance(derivation, Lookup) else "")
         return next((one for one in self.earlier if f"hop{one.index}" == name), None)
+
+
+def _asks_birth(hop: Hop) -> bool:
+    """Whether a hop asks when somebody was born."""
+    return isinstance(hop.derivation, Lookup) and hop.derivation.property == ROLES.birth
 
 
 def _fill(condition: Constraint, answers: Mapping[int, Value]) -> Constraint:

@@ -140,9 +140,9 @@ ROLES = PropertyRoles(
         | {f"P9901{number}" for number in range(72, 87)}
     ),
     citizenship=CITIZENSHIP,
-    homes=("P19",),
+    homes=(BIRTHPLACE,),
     trivial=frozenset({COUNTRY, "P131", "P36", "P30"}),
-    event_places=MappingProxyType({BIRTH: "P19", DEATH: "P20"}),
+    event_places=MappingProxyType({BIRTH: BIRTHPLACE, DEATH: "P20"}),
     doubtful_of=MappingProxyType({INCEPTION: frozenset({"country", "organization"}), "P576": frozenset({"country"})}),
     adapted=frozenset({"P50", "P144", "P1877"}),
     seldom=SELDOM,

@@ -67,7 +67,7 @@ def list_beside(builder: PlanBuilder, readers: Sequence[str], edge: Edge, *, clo
             builder.traversals.lookups_from(edge.subject) if close else _edges_around(builder, (edge.subject,))
         )
         if other.object != edge.object
-        and _are_of_one_circle(builder, edge, other)
+        and _are_of_one_circle(builder, edge.subject, edge.property, other)
         and (other.subject == edge.subject or (paired and other.property == edge.property))
         and kind(other.object) == kind(edge.object)
         and fits_partner(builder, readers, edge.object, other.object)
@@ -76,12 +76,12 @@ def list_beside(builder: PlanBuilder, readers: Sequence[str], edge: Edge, *, clo
     ]
 
 
-def _are_of_one_circle(builder: PlanBuilder, one: Edge, other: Edge) -> bool:
+def _are_of_one_circle(builder: PlanBuilder, subject: str, property: str, other: Edge) -> bool:
     """Whether what two facts lead to belongs together, where both are of one subject: parents do, or two wives."""
     entity = builder.traversals.table.entity
-    if one.subject != other.subject or one.property not in entity:
+    if subject != other.subject or property not in entity:
         return True
-    return entity[one.property].goes_with(entity[other.property])
+    return entity[property].goes_with(entity[other.property])
 
 
 def _are_distinct(builder: PlanBuilder, *entities: str) -> bool:
@@ -105,7 +105,7 @@ def list_partners(builder: PlanBuilder, context: OperationContext) -> list[tuple
         if not builder.admits(edge.object) or not wanted(edge.object):
             continue
         if isinstance(first_step, Lookup) and not _are_of_one_circle(
-            builder, Edge(first_step.subject, first_step.property, ""), edge
+            builder, first_step.subject, first_step.property, edge
         ):
             continue
         known = edge.subject in builder.topics

@@ -241,30 +241,37 @@ class PlanVerbaliser:
 
     def ask_whole(self) -> str:
         """The last hop's question with all that leads to it."""
-        if source := self._find_source():
-            question = self._ask_after(source)
-            return f"{' '.join(self.openings)} {question}"
-        question = self.ask(len(self._steps), self.described)
-        # What has a sentence before it already gets no second one.
-        hard = len(question.split()) > _LONG or self._tells_time()
-        if hard and not self.openings and (told := self._find_told()):
-            question = self._ask_after(told)
+        if self._tells_source():
+            question = self._ask_after(1)
+        else:
+            question = self.ask(len(self._steps), self.described)
+            # What has a sentence before it already gets no second one.
+            hard = len(question.split()) > _LONG or self._tells_time()
+            if hard and not self.openings and (told := self._find_told()):
+                question = self._ask_after(told)
         if not self.openings:
             return question
         opening = " ".join(self.openings)
         return f"{opening} {question if strip_marks(opening).endswith('.') else lower_first(question)}"
 
-    def _find_source(self) -> int:
-        """The hop of a chain's beginning that a sentence tells without naming its answer; 0 where there is none."""
-        chained = all(hops_used(step.derivation) == (index,) for index, step in enumerate(self._steps[1:], start=1))
+    def _is_chain(self) -> bool:
+        """Whether each hop rests on the one before it alone."""
+        return all(hops_used(step.derivation) == (index,) for index, step in enumerate(self._steps[1:], start=1))
+
+    def _tells_source(self) -> bool:
+        """Whether a chain begins with what a sentence tells without naming it: that a work is based on a play."""
         first = self._steps[0].derivation
-        entry = self.table.entity.get(first.property) if chained and isinstance(first, Lookup) else None
-        noun = plain_noun(self.names.noun(str(self._steps[0].value))) if entry is not None else ""
-        return int(entry is not None and bool(entry.told) and len(self._steps) > 2 and noun in _SOURCES)
+        entry = self.table.entity.get(first.property) if isinstance(first, Lookup) else None
+        told = entry is not None and bool(entry.told) and len(self._steps) > 2 and self._is_chain()
+        return told and self._name_source() in _SOURCES
+
+    def _name_source(self) -> str:
+        """The common noun of the first answer."""
+        return plain_noun(self.names.noun(str(self._steps[0].value)))
 
     def _find_told(self) -> int:
         """The last hop of a chain whose answer can be told in a sentence before the question; 0 where there is none."""
-        chained = all(hops_used(step.derivation) == (index,) for index, step in enumerate(self._steps[1:], start=1))
+        chained = self._is_chain()
         for index in range(2, len(self._steps)) if chained else ():
             derivation = self._steps[index - 1].derivation
             if isinstance(derivation, ReverseLookup) and self._tells_holder(derivation):
@@ -282,20 +289,19 @@ class PlanVerbaliser:
         self.listed.clear()
         self._told = f"hop{told}"
         derivation = self._steps[told - 1].derivation
+        role = ""
         if isinstance(derivation, ReverseLookup) and self._tells_holder(derivation):
             scene = self.table.literal[derivation.property].holder_told.replace("{e}", self._told_event(derivation))
             self.openings.append(f"{mark([told], upper_first(scene))}.")
-        elif isinstance(derivation, Lookup) and told == self._find_source():
-            noun = plain_noun(self.names.noun(str(self._steps[told - 1].value)))
-            scene = self.table.entity[derivation.property].told.replace("{n}", f"{article(noun)} {noun}")
+        elif told == 1 and isinstance(derivation, Lookup):  # what comes later is described
+            role = self._name_source()
+            scene = self.table.entity[derivation.property].told.replace("{n}", f"{article(role)} {role}")
             scene = scene.replace("{s}", self.described(derivation.subject))
             self.openings.append(f"{mark([told], upper_first(scene))}.")
-            self._told_role = noun
-            return self.ask(len(self._steps), self.described)
         else:
             scene = self._describe(told, end=".")
             self.openings.append(self.pick(TOLD_FRAMES).format(told=scene))
-        self._told_role = self._name_role(self._told, strip_marks(scene))
+        self._told_role = role or self._name_role(self._told, strip_marks(scene))
         return self.ask(len(self._steps), self.described)
 
     def resolve(self, text: str) -> str:
