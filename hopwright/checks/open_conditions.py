@@ -136,9 +136,15 @@ def is_hidden_choice(derivation: Derivation) -> bool:
     """Whether a computation chooses from all that belongs to what an earlier hop finds, so that nobody sees the set."""
     form = read_form(derivation.expression) if isinstance(derivation, Compute) else None
     return (
-        isinstance(form, Extreme) and form.members is not None and not form.entities
+        isinstance(form, Extreme) and form.members is not None and not form.entities and not form.moment
         and form.members.shared.startswith("hop")
     )  # fmt: skip
+
+
+def is_parted_list(derivation: Derivation) -> bool:
+    """Whether a computation takes what comes next to a moment in all that somebody has of something."""
+    form = read_form(derivation.expression) if isinstance(derivation, Compute) else None
+    return isinstance(form, Extreme) and form.members is not None and not form.entities and bool(form.moment)
 
 
 def is_choice_of_hops(derivation: Derivation) -> bool:

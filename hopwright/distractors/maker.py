@@ -26,6 +26,7 @@ from hopwright.checks.open_conditions import (
     is_choice_of_hops,
     is_hidden_choice,
     is_met,
+    is_parted_list,
     list_compared,
     list_conditions,
     read_open_conditions,
@@ -87,6 +88,8 @@ _WEIGHTS = (1.5, 1.5, 2.0, 3.5, 0.7, 3.0, 1.5)
 """Of words shared with the question, capitals, length, popularity, alphabet, what comes next, and what is compared."""
 _LIKENESS_WEIGHTS = (1.5, 2.5, 1.5, 4.0)
 """Of form, names, facts and time (see `choose_three`)."""
+_NEXT_IN_LIST = 5
+"""Of a whole list that a moment parts, so many that come next to the answer are offered."""
 _SHARED = 0
 """Place of the trait that counts the words that an option shares with the question."""
 _MOST_YEARS: Mapping[str, int] = {"person": 30, "work": 30, "event": 40}
@@ -482,6 +485,9 @@ class DistractorMaker:
             match = _EXTREME.match(derivation.expression)
             compared = match[1] if match else ""
             fixed = min(1, len(outsiders))
+            if is_parted_list(derivation):  # who errs by little takes the next in the list
+                unnamed = [one for one in choice if one not in task.list_used()]
+                choice = self._order_by_value(unnamed, compared, answer)[:_NEXT_IN_LIST]
             if outsiders and choice:
                 choice = self._order_by_value(choice, compared, answer)
                 fixed = 2  # the runner-up is who or what is taken for the answer
@@ -490,9 +496,11 @@ class DistractorMaker:
         if isinstance(derivation, Lookup) and sources is not None:
             held = [one for source in sources for one in self._facts.objects(source, derivation.property)[:1]]
             losers = list(dict.fromkeys(one for one in held if one != answer))
-            fixed = _count_needed(sources)
             chosen = task.find_source()
-            if chosen is not None and is_hidden_choice(chosen.derivation):
+            listed = chosen is not None and self._is_of_list(chosen)
+            # Several works of one list often had the same librettist.
+            fixed = 1 if listed else _count_needed(sources)
+            if chosen is not None and is_hidden_choice(chosen.derivation) and not listed:
                 winners = self._list_outsiders(task, chosen)
                 outsiders = [one for winner in winners for one in self._facts.objects(winner, derivation.property)[:1]]
                 if not outsiders:
@@ -823,6 +831,12 @@ class DistractorMaker:
                     chosen = execute(source.derivation, source.answer_type, inputs, self._facts, self._table)
                     if chosen == one.id:
                         yield one.id
+
+    def _is_of_list(self, hop: Hop) -> bool:
+        """Whether a hop chooses from a whole list by date: whoever sees the options does not see when they were."""
+        form = read_form(hop.derivation.expression) if isinstance(hop.derivation, Compute) else None
+        members = form.members if isinstance(form, Extreme) else None
+        return members is not None and form.property in self._table.entity[members.property].ordered_by  # type: ignore[union-attr]
 
     def _list_outsiders(self, task: _Task, source: Hop) -> list[str]:
         """What would be chosen from the set of another owner than the plan's, and beats what is chosen from its own.

@@ -197,6 +197,14 @@ class EntityProperty(_Entry):
     """What several objects are to their subject, to follow `all`: `in the cast of {s}`."""
     count_ask: tuple[str, ...] = ()
     """Full questions for how many objects a subject has, where all are known: `How many countries border {s}?`"""
+    ordered_by: tuple[str, ...] = ()
+    """Of a list that holds all that its subject has, such as the operas of a composer, the dates that order it."""
+    ends: bool = False
+    """Whether `the first` and `the last` of it say enough: of novels they do, a first opera may have lain unheard."""
+    partial: bool = False
+    """Whether it holds what came in some years only, though of these all: nothing is counted then."""
+    member: str = ""
+    """One of such a list, to follow `the first`: `opera by {s}`; `group` says the same of several."""
     predicate: tuple[str, ...] = ()
     """Finite predicates of the subject: `was directed by {o}`, to follow `Which film …` and `the film that …`."""
     ask_typed: tuple[str, ...] = ()
@@ -255,7 +263,8 @@ class LiteralProperty(_Entry):
     """See EntityProperty."""
     margin: Decimal = Decimal(0)
     distance: Decimal = Decimal(0)
-    """How far apart, in the property's unit, two numbers lie that may be compared, whatever their size."""
+    """How far apart, in the property's unit, two numbers lie that may be compared, whatever their size; of dates of
+    which only the year is known, in years."""
     axis: str = ""
     """Of a value that is stored in several rows (a coordinate), the unit of the row that is read: `Latitude`."""
     ask: tuple[str, ...] = ()
@@ -403,6 +412,8 @@ class PropertyTable:
         """State → its continent, for states that have one."""
         self.misleading = misleading
         """(subject, property, object) of facts that are never asked for."""
+        self.lists = tuple(sorted(name for name, entry in entity.items() if entry.ordered_by))
+        """The properties that are whole lists by date (see `EntityProperty.ordered_by`)."""
 
     def label(self, property: str) -> str:
         """English label, or the id itself for a property that is not in the table."""

@@ -85,9 +85,12 @@ class Extreme:
 
 @dataclass(frozen=True, slots=True)
 class GroupSize:
-    """How many a set holds."""
+    """How many a set holds; only those whose event (`property`) lies after (or before) `moment`, where there is one."""
 
     members: Members
+    property: str = ""
+    moment: str = ""
+    later: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,8 +247,7 @@ def read_form(expression: str) -> Form | None:
         birth = (match[2], match[3]) if match[2] else match[1]
         return AgeAt(birth, (match[5], match[6]) if match[5] else match[4])
     if match := _SIZE.match(expression):
-        members = _read_set(match[1])
-        return GroupSize(members) if members is not None else None
+        return _read_size(match[1])
     if match := _BETWEEN.match(expression):
         return YearDistance(((match[1], match[2]), (match[3], match[4])))
     if match := _APART.match(expression):
@@ -275,6 +277,14 @@ def _read_set(text: str) -> Members | None:
         return None
     named = tuple(match[4].split(", ")) if match[4] else ()
     return Members(match[2], match[3], match[1] == "among", named)
+
+
+def _read_size(text: str) -> Form | None:
+    if match := _MOMENT.match(text):
+        members = _read_set(match[4])
+        return GroupSize(members, match[2], match[3], match[1] == "after") if members is not None else None
+    members = _read_set(text)
+    return GroupSize(members) if members is not None else None
 
 
 def _read_extreme_of_set(largest: bool, property: str, text: str) -> Form | None:

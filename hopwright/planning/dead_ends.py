@@ -50,6 +50,7 @@ class DeadEnd(StrEnum):
     NO_QUESTION_LEADS_THERE = "no_question_leads_there"
     NO_RATE = "no_rate"
     NO_START = "no_start"
+    NO_WHOLE_LIST = "no_whole_list"
     NO_TIMELINE_START = "no_timeline_start"
     NUMBER_NOT_WORDED = "number_not_worded"
     NUMBER_REPEATS = "number_repeats"
@@ -111,6 +112,7 @@ _TEXTS: dict[DeadEnd, str] = {
     DeadEnd.NO_PROGRAM: "no sequence of operations gives that in this topology",
     DeadEnd.NO_QUESTION_LEADS_THERE: "no question leads to the entity",
     DeadEnd.NO_RATE: "the entity has no rate",
+    DeadEnd.NO_WHOLE_LIST: "no list that is known to the last has something on either side of the moment",
     DeadEnd.NO_START: "nothing of the domain begins such a plan, or too little",
     DeadEnd.NO_TIMELINE_START: "no timeline of the domain begins such a plan",
     DeadEnd.NUMBER_NOT_WORDED: "the number cannot be worded",

@@ -116,6 +116,19 @@ def count_full_years(born: dt.date, then: dt.date) -> int:
     return then.year - born.year - ((then.month, then.day) < (born.month, born.day))
 
 
+def is_later(date: dt.date, moment: Scalar) -> bool | None:
+    """Whether a date lies after a date or a year; None where that cannot be told, or both are one day.
+
+    A first of January may stand for a bare year.
+    """
+    if not isinstance(moment, dt.date):
+        return None if date.year == moment else date.year > moment
+    if date.year != moment.year:
+        return date.year > moment.year
+    known = all((one.month, one.day) != (1, 1) for one in (date, moment))
+    return date > moment if known and date != moment else None
+
+
 def parse_expression(expression: str) -> ast.expr:
     """The expression's tree, of at most 40 levels. Raises ExpressionError."""
     if len(expression) > 500:
@@ -314,12 +327,14 @@ class _Evaluator:
         raise ExpressionError(f"not a set: {ast.unparse(node)}")
 
     def _is_later(self, entity: str, property: str, moment: Scalar) -> bool | None:
-        """Whether an entity's date lies after a moment; None where it falls into the same year."""
+        """Whether an entity's date lies after a moment; None where it is the very day."""
         date = self._literal(property, entity)
         if not isinstance(date, dt.date):
             raise ExpressionError(f"{property} of {entity} is no date")
-        year = moment.year if isinstance(moment, dt.date) else moment
-        return None if date.year == year else date.year > year
+        later = is_later(date, moment)
+        if later is None and date != moment:
+            raise ExpressionError(f"whether {property} of {entity} came before or after {moment} is not known")
+        return later
 
     def _extreme(self, function: str, property: str, entities: list[str]) -> str:
         if not entities:

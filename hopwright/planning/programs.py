@@ -15,12 +15,17 @@ from dataclasses import dataclass, replace
 from hopwright.planning.operations import OPERATIONS
 from hopwright.planning.operations.base import Operation
 from hopwright.planning.operations.claim_operations import CLAIMED
+from hopwright.planning.operations.lookahead import (
+    CHOOSING_FROM_LISTS,
+    LIST_OPERATIONS,
+    NAMED_LIST_OPERATIONS,
+)
 from hopwright.planning.random_draws import draw_by_cumulative_weights, draw_by_weights
 from hopwright.topologies import Topology
 
 _ENUMERATED = 4
 _SAMPLED = 3000
-_ASKED_ALONE = frozenset({"combinatorics", "counting"})
+_ASKED_ALONE = frozenset({"combinatorics"})
 """Kinds of computation for the slots that ask for them: people seldom do."""
 _OFTEN = 6
 """So many times more samples are taken where only those with a claim are wanted."""
@@ -29,10 +34,14 @@ _OF_CLAIMS = frozenset(one.name for one in CLAIMED)
 _BEFORE_CLAIMS = frozenset({"apart", "apart-three", "apart-named", "between-two", "number"})
 """Elsewhere the last step of a plan: a claim's number may still be set against what they give."""
 # Pairs of operation and reader that would say the same thing twice.
-_INCOMPATIBLE_OPERATIONS = frozenset({("most-of-all", "most-of-its"), ("first-of", "most-of-its")})
+_INCOMPATIBLE_OPERATIONS = frozenset(
+    {("most-of-all", "most-of-its"), ("first-of", "most-of-its")}
+    | {(one, other) for one in CHOOSING_FROM_LISTS for other in ("year", "date", "number")}
+)
 _READERS: dict[str, frozenset[str]] = {
     "named-event": frozenset({"holder"}),
-}  # fmt: skip
+    "close-death": LIST_OPERATIONS,
+}
 """Operations that are for certain others to read."""
 _ANSWER = {"entity": "entity", "year": "year", "date": "date", "number": "number", "amount": "number", "ways": "number"}
 
@@ -310,6 +319,12 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
         return False  # one of a list, and then places within places
     if names["first-of"] and (names["age-in-year"] or names["age-found"]):
         return False  # what is found from one of a list is often the same for all
+    if names["first-of"] and not names.keys().isdisjoint(LIST_OPERATIONS):
+        return False  # one of a list, and then one of another
+    if size <= _ENUMERATED and names["compare"] and operations[-1].name in ("date", "year"):
+        return False  # nobody wants to know when the younger of two died
+    if names["extend"] and any(one in NAMED_LIST_OPERATIONS for one in names) and operations[1].name == "extend":
+        return False  # the mother of a predecessor
     if names["named-event"] and (names["named-year"] or names["named-birth"] or names["named-date"]):
         return False  # who held the year of somebody's death, and how old in that of their birth
     if names["named-event"] and operations[0].name != "named-event":
@@ -322,7 +337,7 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
         return False  # everybody dies while somebody is in office; nobody asks for a country's smallest neighbour
     if names["neighbour-of-both"] and roots > 1 and len({one.name for one in operations if not one.takes}) > 1:
         return False  # of two countries that are found in different ways nobody asks what lies between them
-    if operations[0].name in ("named-year", "named-birth", "named-date"):
+    if operations[0].name in ("named-year", "named-birth", "named-date", "close-death"):
         return False  # the year of what no step has named yet
     # A plain graph of named numbers asks for nothing but arithmetic.
     entities = sum(one.gives == "entity" for one in operations)

@@ -205,7 +205,12 @@ def _list_looked_up(derivation: Derivation) -> frozenset[str]:
 def leave_out_way(steps: Sequence[str]) -> Sequence[str]:
     """The steps of a frame without those that lead to a year that somebody held, or to the owner of a whole set.
 
-    Whichever way it is arrived at, how many neighbours a country has is the same question.
+    Whichever way it is arrived at, how many neighbours a country has is the same question. A set that a moment parts is
+    asked about because of the way.
     """
-    last = [place for place, step in enumerate(steps) if "all(" in step or step == HELD]
+    last = [
+        place
+        for place, step in enumerate(steps)
+        if step == HELD or ("all(" in step and "after(" not in step and "before(" not in step)
+    ]
     return steps[last[-1] :] if last else steps

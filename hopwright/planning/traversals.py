@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeVar
 from hopwright.knowledge.facts import GraphFacts
 from hopwright.knowledge.properties import EntityProperty, LiteralProperty
 from hopwright.knowledge.source import FactSource
+from hopwright.planning.expressions import is_later
 from hopwright.planning.open_world import OpenWorld
 from hopwright.records.values import Scalar
 from hopwright.text.matching import contains_alias, pad, telling_words
@@ -26,6 +27,8 @@ MAX_EDGES = 300
 # Of a property's facts, or its literals' subjects, at most so many serve as a pool; they are taken evenly over all.
 MAX_POOL = 4000
 MAX_FACTS = 6000
+FEWEST_LISTED = 5
+"""A whole list from which something is chosen has so many members at least."""
 FORMER_STATE = "former country"
 """The sort of states that are no more."""
 _PLAIN_NAME = re.compile(r"^[^\W_][\w .,'’\-–&!?:/éÉ]*$")
@@ -50,6 +53,14 @@ class UsableLiteral(NamedTuple):
     property: str
     value: Scalar
     entry: LiteralProperty
+
+
+class WholeList(NamedTuple):
+    """All that an entity has of a property, each with its date of `measure`, in the order of these dates."""
+
+    property: str
+    measure: str
+    dates: tuple[tuple[dt.date, str], ...]
 
 
 class GraphTraversals:
@@ -83,6 +94,8 @@ class GraphTraversals:
         self.countries = functools.lru_cache(50_000)(self._list_countries)
         self.tokens = functools.lru_cache(200_000)(self._tokens)
         self.facts_of = functools.lru_cache(300)(self._sample_facts)
+        self.whole_lists = functools.lru_cache(20_000)(self._list_whole)
+        self.close_deaths = functools.lru_cache(20_000)(self._list_close_deaths)
 
     def is_hub(self, entity: str) -> bool:
         """Whether an entity is so connected that naming it gives little away and guessing it is easy."""
@@ -119,6 +132,39 @@ class GraphTraversals:
             single = {year: min(holders) for year, holders in sorted(held.items()) if len(holders) == 1}
             found[property] = {year: one for year, one in single.items() if self.nameable(one)}
         return found
+
+    @functools.cached_property
+    def list_owners(self) -> frozenset[str]:
+        """The entities of which the source has a whole list (see `whole_lists`)."""
+        owners = {subject for name in self.table.lists for subject, _ in self.graph.sample_edges(name, MAX_FACTS)}
+        return frozenset(one for one in owners if self.whole_lists(one))
+
+    def _list_close_deaths(self, owner: str) -> tuple[UsableLiteral, ...]:
+        """The days on which kin of an entity died, those that part a whole list of it."""
+        joined = (*self.graph.out_edges(owner), *self.graph.in_edges_spread(owner, MAX_EDGES))
+        close = sorted({other for property, other in joined if property in self.roles.kinship})
+        return tuple(
+            death
+            for one in close
+            if self.nameable(one)
+            for death in self.measures(one)
+            if death.property == self.roles.death
+            and isinstance(death.value, dt.date)
+            and (death.value.month, death.value.day) != (1, 1)
+            and any(self.part(whole, death.value) for whole in self.whole_lists(owner))
+        )
+
+    def part(self, whole: WholeList, when: Scalar) -> tuple[tuple[tuple[dt.date, str], ...], ...]:
+        """What of a list lies before a moment and what after it; nothing where one side is empty or not certain."""
+        sides = {later: tuple(one for one in whole.dates if is_later(one[0], when) is later) for later in (False, True)}
+        same = [one for one in whole.dates if one[0] == when and isinstance(when, dt.date)]
+        if not all(sides.values()) or len(whole.dates) != sum(map(len, sides.values())) + len(same):
+            return ()  # of some it is not known whether they came before or after
+        least = self.table.literal[whole.measure].distance
+        year = when.year if isinstance(when, dt.date) else int(when)
+        if any((one.month, one.day) == (1, 1) and abs(one.year - year) < least for one, _ in whole.dates):
+            return ()  # books that came out at the turn of a year are dated either way
+        return sides[False], sides[True]
 
     def differ(self, property: str, one: Scalar, other: Scalar) -> bool:
         """Whether two values are apart by the property's margin, so that a comparison stays true."""
@@ -193,6 +239,22 @@ class GraphTraversals:
             return False  # the film "Ben-Hur" is based on "Ben-Hur: A Tale of the Christ"
         required = entry.object_class.get(self.kinds.kind(subject))
         return required is None or required in self.graph.objects(object, self.roles.instance_of)
+
+    def _list_whole(self, entity: str) -> tuple[WholeList, ...]:
+        """The whole lists of an entity of which every member has its date."""
+        found = []
+        for property in self.table.lists:
+            members = self.graph.objects(entity, property)
+            for measure in self.table.entity[property].ordered_by if len(members) >= FEWEST_LISTED else ():
+                dates = [
+                    (value, one)
+                    for one in members
+                    for value in self.facts.scalars(one, measure)[:2]
+                    if isinstance(value, dt.date)
+                ]
+                if len(dates) == len(members):
+                    found.append(WholeList(property, measure, tuple(sorted(dates))))
+        return tuple(found)
 
     def _list_countries(self, entity: str) -> frozenset[str]:
         """The countries that a person or a work belongs to: that of the birthplace, or of whoever made it."""

@@ -40,13 +40,13 @@ class TargetParameters(Parameters):
         default={}, title="Topologies", description="Shares of the topologies; those not named here have a share of 1."
     )
     kinds: dict[Literal["temporal", "counting", "comparison", "arithmetic", "combinatorics"], Share] = Field(
-        default={"comparison": 42, "temporal": 56, "counting": 0.5, "arithmetic": 1, "combinatorics": 0.5},
+        default={"comparison": 52, "temporal": 36, "counting": 10, "arithmetic": 1, "combinatorics": 1},
         min_length=1,
         title="Computations",
         description="Shares of what the computing hops do.",
     )
     answers: dict[Literal["entity", "number", "year", "date"], Share] = Field(
-        default={"entity": 22, "number": 48, "year": 16, "date": 14},
+        default={"entity": 45, "number": 35, "year": 8, "date": 12},
         min_length=1,
         title="Final answers",
         description="Shares of the types of the final answer.",
@@ -73,7 +73,9 @@ class TargetParameters(Parameters):
         "easy: at most three facts, or none about anything less than well known.",
     )
     domains: dict[DomainName, Share] = Field(
-        default={}, title="Domains", description="How welcome each knowledge domain is; 1 where it is not named."
+        default={"film": 3, "history": 3},
+        title="Domains",
+        description="How welcome each knowledge domain is; 1 where it is not named.",
     )
     property_share: float = Field(
         default=0.12,

@@ -29,6 +29,7 @@ _PLACE_OF_NOUN = re.compile(r" (?:in|of) (?:the )?[A-Z].*$")
 _IRREGULAR = {
     "person": "people", "man": "men", "woman": "women", "child": "children", "series": "series",
     "miniseries": "miniseries", "spacecraft": "spacecraft", "superhero": "superheroes", "volcano": "volcanoes",
+    "wife": "wives",
 }  # fmt: skip
 
 

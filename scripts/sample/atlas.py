@@ -41,6 +41,8 @@ def read_atlas(folder: Path, merge: Merge, names: Names) -> None:
             reader.take(name, row)
     for name, spec in rules["relations"].items():
         reader.take_relations(spec, list(_read_rows(folder / f"{name}.tsv")))
+    for name, spec in rules["wholes"].items():
+        reader.take_wholes(spec, list(_read_rows(folder / f"{name}.tsv")))
     for name, spec in rules["lists"].items():
         reader.take_list(spec, list(_read_rows(folder / f"{name}.tsv")))
     for name, spec in rules["reigns"].items():
@@ -128,6 +130,19 @@ class _Reader:
                 if person and row[relation].split()[-1] in words:
                     self._merge.names.setdefault(gender, [words[0]])
                     self._merge.add_edge(person, "P21", gender, SOURCE)
+
+    def take_wholes(self, spec: Mapping[str, Any], rows: list[dict[str, str]]) -> None:
+        """Take lists that are whole; one with a member or an owner that is not known is left out."""
+        listed: dict[tuple[str, str], list[str]] = defaultdict(list)
+        for row in rows:
+            listed[row[spec["owner"]], row[spec["list"]]].append(self._find(row[spec["kind"]], row[spec["member"]]))
+        for (name, label), members in listed.items():
+            owner, property = self._find("person", name), spec["properties"].get(label)
+            if not owner or property is None or "" in members or len(set(members)) < len(members):
+                self._merge.refused[f"{SOURCE}: a list with a gap, or of an unknown kind"] += 1
+                continue
+            for member in members:
+                self._merge.add_edge(owner, property, member, SOURCE)
 
     def take_list(self, spec: Mapping[str, Any], rows: list[dict[str, str]]) -> None:
         """Take the holders of the years of lists; a year with several holders, or an unknown one, is left out."""

@@ -14,7 +14,7 @@ TABLE = default_table()
     [
         ("film", "films"), ("city", "cities"), ("person", "people"), ("television series", "television series"),
         ("church", "churches"), ("member of parliament", "members of parliament"), ("sportswoman", "sportswomen"),
-        ("volcano", "volcanoes"), ("spacecraft", "spacecraft"),
+        ("volcano", "volcanoes"), ("spacecraft", "spacecraft"), ("first wife", "first wives"),
     ],
 )  # fmt: skip
 def test_plurals(noun: str, many: str) -> None:

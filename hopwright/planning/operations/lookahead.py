@@ -27,6 +27,12 @@ _REMEMBERED = 150_000
 SAME_SORT_OPERATIONS = frozenset({"compare", "compare-three"})
 JOINING_OPERATIONS = SAME_SORT_OPERATIONS | {"neighbour-of-both", "difference"}
 """Operations that cannot take any two entities."""
+LIST_OPERATIONS = frozenset({"next-of-its", "next-of-its-in-year", "count-of-its"})
+"""Operations that part a whole list of what another branch finds."""
+NAMED_LIST_OPERATIONS = frozenset({"next-of-named", "count-of-named"})
+"""Operations on a whole list of what the plan names."""
+CHOOSING_FROM_LISTS = frozenset({"next-of-its", "next-of-its-in-year", "next-of-named", "end-of-its"})
+"""Operations that choose one of a whole list by its date, which nothing asks for afterwards."""
 _PARALLEL = JOINING_OPERATIONS | {"year", "date", "extend"}
 _KIN = 24
 _FEWEST = 3
@@ -109,6 +115,8 @@ def list_partners(builder: PlanBuilder, context: OperationContext) -> list[tuple
         ):
             continue
         known = edge.subject in builder.topics
+        if not known and context.reader in LIST_OPERATIONS:
+            continue
         if not known and not (builder.admits(edge.subject) and _is_parallel(builder, context.reader, edge)):
             continue
         if not known and context.reader == "compare" and not _belong_together(builder, builder.topics[0], edge.subject):
@@ -214,6 +222,18 @@ def list_entered(builder: PlanBuilder, readers: Sequence[str], entity: str) -> l
     return found
 
 
+def list_parting(builder: PlanBuilder, readers: Sequence[str], entity: str) -> list[UsableLiteral]:
+    """The dated events of an entity by which the readers can part a list: a death, or the birth of a child."""
+    found = [m for m in builder.traversals.measures(entity) if isinstance(m.value, dt.date) and m.entry.event]
+    roles = builder.traversals.roles
+    if builder.traversals.kinds.kind(entity) != "person":
+        return found
+    lookup = builder.draft.steps[-1].derivation if builder.draft.steps else None
+    entry = builder.traversals.table.entity.get(lookup.property) if isinstance(lookup, Lookup) else None
+    child = entry is not None and "offspring" in entry.circles
+    return [m for m in found if m.property == roles.death or (child and m.property == roles.birth)]
+
+
 def leads_on(builder: PlanBuilder, readers: Sequence[str], year: int, entity: str) -> bool:
     """Whether a timeline that a year of an entity may lead to has a holder of it on whom the readers can follow."""
     known, key = builder.traversals.entered, (tuple(readers), year)
@@ -271,6 +291,11 @@ def _can_follow(builder: PlanBuilder, readers: tuple[str, ...], entity: str) -> 
                 closed = builder.traversals.table.closed
                 members = {one for name in closed for one in list_closed_set(builder, name, entity)}
                 verdict = any(_can_follow(builder, readers[1:], one) for one in members)
+            elif verdict and readers[0] in CHOOSING_FROM_LISTS:
+                ends = readers[0] == "end-of-its"
+                lists = [one.dates for one in builder.traversals.whole_lists(entity)]
+                listed = {one for dates in lists for _, one in ((dates[0], dates[-1]) if ends else dates)}
+                verdict = any(_can_follow(builder, readers[1:], one) for one in listed)
         if len(known) >= _REMEMBERED:
             known.clear()
         known[readers, entity] = verdict
@@ -308,6 +333,8 @@ def _need_of(builder: PlanBuilder, reader: str) -> Callable[[str], bool]:
         return lambda entity: any(m.property in builder.traversals.roles.exact for m in measures(entity))
     if reader == "rate":
         return lambda entity: any(m.entry.per for m in measures(entity))
+    if reader in LIST_OPERATIONS or reader == "end-of-its":
+        return lambda entity: bool(builder.traversals.whole_lists(entity))
     if reader in ("count-all", "most-of-its"):
         closed = builder.traversals.table.closed
         return lambda entity: any(len(list_closed_set(builder, name, entity)) >= _FEWEST for name in closed)

@@ -10,9 +10,12 @@ from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
 from hopwright.planning.execution import hops_used
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import (
+    LIST_OPERATIONS,
+    NAMED_LIST_OPERATIONS,
     fits_partner,
     list_entered,
     list_parallel,
+    list_parting,
     list_partners,
     satisfies_reader,
 )
@@ -90,6 +93,8 @@ def neighbour_of_both(builder: PlanBuilder, inputs: Sequence[StepOutput], contex
 def year(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """The year of an entity's event."""
     found = list_entered(builder, context.readers, inputs[0].entity)
+    if context.reader in LIST_OPERATIONS:
+        found = [m for m in list_parting(builder, context.readers, inputs[0].entity) if not has_full_date(m)]
     if not found:
         raise PlanningDeadEnd(DeadEnd.NO_FITTING_EVENT)
     measure = builder.prefer_measure(found)
@@ -101,7 +106,9 @@ def year(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationC
 def date(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """The full date of an entity's event."""
     found = [m for m in builder.traversals.measures(inputs[0].entity) if isinstance(m.value, dt.date) and m.entry.ask]
-    if context.reader == "age":  # of two who are set beside each other one is born, and something happens to the other
+    if context.reader in LIST_OPERATIONS | NAMED_LIST_OPERATIONS:
+        found = [m for m in list_parting(builder, context.readers, inputs[0].entity) if has_full_date(m)]
+    elif context.reader == "age":  # one of two is born, and something happens to the other
         born = context.branch == "named-date"
         found = [m for m in found if (m.property == builder.traversals.roles.birth) == born]
     if not found:

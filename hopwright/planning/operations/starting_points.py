@@ -12,7 +12,14 @@ from typing import NamedTuple, TypeVar
 
 from hopwright.planning.dead_ends import DeadEnd, NothingBegins, PlanningDeadEnd
 from hopwright.planning.operations.base import OperationContext
-from hopwright.planning.operations.lookahead import OUTWARD_LOOKUP, can_precede, list_beside, list_entered
+from hopwright.planning.operations.lookahead import (
+    LIST_OPERATIONS,
+    NAMED_LIST_OPERATIONS,
+    OUTWARD_LOOKUP,
+    can_precede,
+    list_beside,
+    list_entered,
+)
 from hopwright.planning.operations.operation_inputs import (
     full_date,
     has_full_date,
@@ -218,6 +225,10 @@ def _list_first(builder: PlanBuilder, context: OperationContext) -> Mapping[str,
     def find() -> dict[str, Sequence[Edge]]:
         begins = _begins(builder, context)
         found: dict[str, Sequence[Edge]] = {}
+        if place := _find_place_of_list(context.readers):  # they are few, and a sample would miss them
+            beside = _list_beside_lists(builder, place)
+            found |= {name: able for name, edges in beside.items() if (able := tuple(filter(begins, edges)))}
+            return found
         for name, edges in builder.relations.single.items():
             able = tuple(filter(begins, spread(edges, _SAMPLED)))
             if able and len(edges) > _SAMPLED:
@@ -291,7 +302,49 @@ def _is_dated(builder: PlanBuilder, edge: Edge, context: OperationContext) -> bo
             has_full_date(measure) and measure.property != builder.traversals.roles.birth
             for measure in builder.traversals.measures(edge.subject)
         )
+    if context.branch == "close-death" and not LIST_OPERATIONS.isdisjoint(context.readers[:1]):
+        return bool(builder.traversals.close_deaths(edge.object))
     return context.branch != "named-year" or bool(list_events(builder, edge.subject))
+
+
+def _find_place_of_list(readers: Sequence[str]) -> str:
+    """Where the whole list stands that the operations after a fact need: at one of its ends, or at another fact's
+    beside it; empty where they need none, or only later on.
+    """
+    if not NAMED_LIST_OPERATIONS.isdisjoint(readers):
+        return "subject"
+    if not LIST_OPERATIONS.isdisjoint(readers[:1]) or readers[:1] == ("end-of-its",):
+        return "object"
+    return "beside" if readers[0] in ("date", "year") and not LIST_OPERATIONS.isdisjoint(readers[1:]) else ""
+
+
+def _list_beside_lists(builder: PlanBuilder, place: str) -> Mapping[str, Sequence[Edge]]:
+    """Property → the facts that have a whole list at a place (see `_find_place_of_list`)."""
+    known = builder.relations.starts
+    key = ("beside lists", place)
+    if key not in known:
+        found = {
+            name: tuple(edge for edge in edges if _has_list(builder, edge, place))
+            for name, edges in builder.relations.single.items()
+            # Who was on a throne before or after is no reason to look at what somebody wrote.
+            if "office" not in builder.traversals.table.entity[name].circles
+        }
+        known[key] = {name: edges for name, edges in found.items() if edges}
+    return known[key]  # type: ignore[return-value]
+
+
+def _has_list(builder: PlanBuilder, edge: Edge, place: str) -> bool:
+    """Whether a fact has a whole list at a place; one that what happens to its object parts, where it is elsewhere."""
+    traversals, roles = builder.traversals, builder.traversals.roles
+    owners = traversals.list_owners
+    if place == "object":
+        return edge.object in owners
+    able = {edge.subject} if place == "subject" else {end for _, end in traversals.graph.out_edges(edge.subject)}
+    if able.isdisjoint(owners):
+        return False
+    moments = [m.value for m in traversals.measures(edge.object) if m.property in (roles.death, roles.birth)]
+    lists = [whole for owner in able & owners - {edge.object} for whole in traversals.whole_lists(owner)]
+    return any(traversals.part(whole, moment) for whole in lists for moment in moments)
 
 
 def _are_told_apart(builder: PlanBuilder, edge: Edge) -> bool:

@@ -61,7 +61,8 @@ def read_meaning(hop: Hop, hops: Mapping[int, Hop], table: PropertyTable) -> Mea
             ties = (members.property,) if members is not None else ()
             return Meaning(frozenset({side, *moment}), bool(form.moment), ties, listed=len(form.entities))
         case GroupSize(members=members):
-            return Meaning(properties=(members.property,), listed=len(members.entities))
+            sides = frozenset({"later" if form.later else "earlier"} if form.moment else ())
+            return Meaning(sides, bool(form.moment), (members.property,), listed=len(members.entities))
         case AgeAt():
             return Meaning(age="on a day")
         case AgeInYear():
@@ -137,6 +138,8 @@ class _Describer:
         match form:
             case Extreme():
                 return self._describe_extreme(form)
+            case GroupSize(members=members, moment=moment) if moment:
+                return f"counts all that {self._tie(members, 'have')} and a {self._when(form)}"
             case GroupSize(members=members) if not members.entities:
                 return f"counts all that {self._tie(members, 'have')}"
             case GroupSize(members=members):
@@ -188,15 +191,19 @@ class _Describer:
         members = form.members
         if members is None:
             return f"of {self._list(form.entities)}, {pick}"
-        side = "after" if form.later else "before"
-        when = f" and a {self._quote(form.property)} in a year {side} {self._say(form.moment)}" if form.moment else ""
+        when = f" and a {self._when(form)}" if form.moment else ""
         if not members.entities:
-            return f"of all that {self._tie(members, 'have')}, {pick}"
+            return f"of all that {self._tie(members, 'have')}{when}, {pick}"
         named, tie = self._list(members.entities), self._tie(members, "have")
         if members.is_test():
             return f"of {named}, only those that {tie}{when}; of these {pick}"
         only = f"only those with{when.removeprefix(' and')}; of these " if when else ""
         return f"of {named}, which all {tie}, {only}{pick}"
+
+    def _when(self, form: Extreme | GroupSize) -> str:
+        hop = self._hops.get(int(form.moment[3:]))
+        when = "in a year " if hop is not None and hop.unit == "year" else ""
+        return f"{self._quote(form.property)} {when}{'after' if form.later else 'before'} {self._say(form.moment)}"
 
     def _tie(self, members: Members, verb: str) -> str:
         if members.outward:

@@ -29,14 +29,17 @@ from hopwright.text.phrases import listed, plain_noun, pluralise, pluralise_verb
 from hopwright.wording.marks import lower_first, mark, strip_marks, upper_first
 from hopwright.wording.rules.claim_wording import ClaimVerbaliser
 from hopwright.wording.rules.frames import (
+    AFTER_FIRST_OF_LIST_FRAMES,
     AGE_FRAMES,
     AGE_IN_YEAR_FRAMES,
     COUNT_FRAMES,
+    COUNT_PART_FRAMES,
     DIED_AFTER_FRAMES,
     DISTANCE_FRAMES,
     FIRST_AFTER_FRAMES,
     FIRST_BY_AFTER_FRAMES,
     FIRST_BY_FRAMES,
+    FIRST_OF_LIST_FRAMES,
     FIRST_TO_FRAMES,
     LATER_FRAMES,
     LIFE_FRAMES,
@@ -63,6 +66,8 @@ _SEVERAL = re.compile(r"the (?:(?!of\b)[\w'’.]+ ){0,5}?[A-Za-z]+s (?:of|who|th
 _PERFECT = re.compile(r"^has (?:been|won|held|led|\w+ed) (?!by\b)")
 _PLACE = re.compile(r"(?P<the>the (?:first|last))(?P<to> to .+)$")
 """`the first to die`: of several, `the first of them to die`."""
+_NOMINAL = 0.5
+"""How often a moment is `the death of X` rather than `X died`."""
 _ASKED_FIRST = 0.5
 """How often which of a list is meant is a question of its own, before what is asked about it."""
 _VAGUE = frozenset({"thing", "class", "natural feature", "transport link", "event", "work", "place", "person"})
@@ -93,6 +98,11 @@ class ComputationVerbaliser:
                 return self._ask_age(form, say)
             case AgeInYear():
                 return self._ask_age_in_year(form, say)
+            case GroupSize() if form.moment:
+                return self._pick(COUNT_PART_FRAMES).format(
+                    members=self._members(form.members, say), happened=self._say_happened(form.property, form.members),
+                    when=self._say_when(form.moment, form.later, say),
+                )  # fmt: skip
             case GroupSize() if not form.members.entities:
                 asked = self._text.table.entity[form.members.property].count_ask
                 if not asked:
@@ -174,7 +184,55 @@ class ComputationVerbaliser:
             )
         )  # fmt: skip
 
+    def _say_when(self, moment: str, later: bool, say: Say) -> str:
+        """`after the death of X` or `after X died`; `after 5 March 1876` in a sub-question."""
+        side = "after" if later else "before"
+        if say != self._text.described:
+            return f"{side} {say(moment)}"
+        if self._text.draw() < _NOMINAL:
+            return f"{side} {self._text.event(moment)}"
+        return f"{side} {self._happened(moment, say).removeprefix('when ')}"
+
+    def _say_happened(self, property: str, members: Members) -> str:
+        """What happened to several on the dates of a list: `were first performed`."""
+        (kind,) = self._text.table.entity[members.property].object
+        predicate = self._text.table.literal[property].worded(kind).year_predicate[0]
+        return pluralise_verb(predicate.removesuffix(" in {y}"))
+
+    def _ask_after(self, form: Extreme, turn: str, members: Members, winner: str) -> str:
+        """What comes next to a moment in a whole list, the moment first."""
+        when = self._say_when(form.moment, form.later, self._text.described)
+        member = self._text.fill(
+            (self._text.table.entity[members.property].member,), "s", self._text.described(members.shared)
+        )
+        return self._pick(AFTER_FIRST_OF_LIST_FRAMES).format(
+            When=upper_first(when), what="who" if self._kind(winner) == "person" else "what", turn=turn, member=member,
+            to=self._text.table.literal[form.property].to,
+        )  # fmt: skip
+
+    def _is_of_list(self, form: Extreme) -> bool:
+        """Whether something is chosen from a whole list by the dates that order it."""
+        members = form.members
+        return members is not None and form.property in self._text.table.entity[members.property].ordered_by
+
+    def _one_of_list(self, form: Extreme, members: Members, say: Say) -> tuple[str, str, str]:
+        """`first`, `opera by X` and `to be premiered after Y died`: one of a whole list."""
+        member = self._text.fill((self._text.table.entity[members.property].member,), "s", say(members.shared))
+        if not form.moment:
+            return "last" if form.largest else "first", member, ""
+        to = f"to {self._text.table.literal[form.property].to}"
+        return "first" if form.later else "last", member, f"{to} {self._say_when(form.moment, form.later, say)}"
+
     def _ask_of_set(self, form: Extreme, members: Members, winner: str, say: Say) -> str:
+        if self._is_of_list(form):
+            turn, member, to = self._one_of_list(form, members, say)
+            if form.moment and say == self._text.described and members.shared.startswith("hop"):
+                # `The first opera after its librettist died`: after that of which opera?
+                return self._ask_after(form, turn, members, winner)
+            what = "Who" if self._kind(winner) == "person" else "What"
+            if not to:
+                return f"{what} was the {turn} {member}?"
+            return self._pick(FIRST_OF_LIST_FRAMES).format(what=what, turn=turn, member=member, to=to)
         if not form.entities:
             return f"Which of the {self._group_phrase(members, winner, say)} {self._predicate(form)}?"
         names = self._names(form.entities)
@@ -235,6 +293,8 @@ class ComputationVerbaliser:
         said = self._text.described
         if form.members is None:
             return self._describe_pair(form, winner, best)
+        if self._is_of_list(form):
+            return "the {} {} {}".format(*self._one_of_list(form, form.members, said)).rstrip()
         best = self._best_of_many(form)
         if not form.entities:
             by = self._text.table.literal[form.property].by

@@ -94,6 +94,16 @@ COUNT_FRAMES = (
     "How many among {names} {many}?",
 )
 
+FIRST_OF_LIST_FRAMES = ("{what} was the {turn} {member} {to}?", "Which {member} was the {turn} {to}?")
+"""Of a whole list, what comes next to a moment: `the first opera by X to be premiered after Y died`."""
+
+AFTER_FIRST_OF_LIST_FRAMES = (
+    "{When}, {what} was the {turn} {member} to {to}?", "{When}, which {member} was the {turn} to {to}?",
+)  # fmt: skip
+"""The same with the moment in front, where both speak of one thing: `After the librettist of X died, …`."""
+
+COUNT_PART_FRAMES = ("How many {members} {happened} {when}?",)
+
 PAIRS_FRAMES = (
     "How many different pairs can be formed from those among {names} {who} {many}?",
     "Of {names}, take those {who} {many}: how many different pairs can be formed from them?",

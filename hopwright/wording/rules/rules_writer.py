@@ -38,6 +38,8 @@ ReferenceWording = Callable[[str], str]
 """Words a reference (`hopN` or a Q-id): in a sub-question by its answer, in the whole question by its description."""
 
 _RELATIVE = re.compile(r" (?:where|who|whom|whose|that|which|as|whichever) ")
+_TRAILING = re.compile(r" (?:where|who|whom|whose|that|which|as|whichever|after|before) ")
+"""What makes a phrase too long to be followed by the verb: a clause, or a moment."""
 _Option = TypeVar("_Option")
 _SOURCES = frozenset({"novel", "play", "short story", "novella", "poem", "epic poem", "fairy tale", "book", "musical"})
 """What a work may be said to be based on before the question about it."""
@@ -149,7 +151,8 @@ class PlanVerbaliser:
             for entity in named_entities(step.derivation)
         }
         self._met = {entity for step in steps for entity in named_entities(step.derivation)}
-        self._met |= {step.value for step in steps if step.answer_type == "entity" and isinstance(step.value, str)}
+        # What is asked for is not in the question, so nothing in it can be taken for that.
+        self._met |= {one.value for one in steps[:-1] if one.answer_type == "entity" and isinstance(one.value, str)}
         self._computed = ComputationVerbaliser(self)
 
     # ------------------------------------------------------------ references
@@ -439,7 +442,7 @@ class PlanVerbaliser:
 
     def fill(self, templates: Sequence[str], slot: str, phrase: str) -> str:
         """Choose a template and fill it; a phrase that holds a clause goes to the end, into a template without one."""
-        if _RELATIVE.search(phrase):
+        if _TRAILING.search(phrase):
             ending = [one for one in templates if one.rstrip("?").endswith(f"{{{slot}}}")] or templates
             templates = [one for one in ending if not _RELATIVE.search(one)] or ending
         if slot == "s" and not templates[0].endswith("?") and self._rng.random() < _SHORT:

@@ -1,0 +1,172 @@
+"""Choices and counts in lists that the source holds in full: the operas of a composer, the children of a queen.
+
+Something that happened to another parts such a list: the first opera that a composer brought out after a librettist had
+died. Whatever else stands in the list meets every condition that the question states.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
+from hopwright.planning.expressions import is_later
+from hopwright.planning.operations.base import OperationContext
+from hopwright.planning.operations.lookahead import satisfies_reader
+from hopwright.planning.plan_builder import PlanBuilder, StepOutput
+from hopwright.planning.traversals import WholeList
+from hopwright.records import Lookup
+from hopwright.records.values import Scalar
+
+_MOST_JOINED = 200
+_FEWEST_COUNTED = 2
+_MOST_COUNTED = 12
+
+
+class _Part(NamedTuple):
+    """What of a list lies after a moment, or before it; the nearest to the moment first."""
+
+    whole: WholeList
+    later: bool
+    members: tuple[tuple[dt.date, str], ...]
+
+    @property
+    def function(self) -> str:
+        return "after" if self.later else "before"
+
+
+def close_death(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """The day on which somebody named died who was close to the one whose list the plan parts: a wife, a teacher."""
+    for owner in builder.list_found()[-1:]:
+        deaths = builder.traversals.close_deaths(owner)
+        for death in builder.rng.sample(deaths, len(deaths)):
+            if builder.admits(death.entity):
+                builder.name(death.entity)
+                return builder.measure(death.entity, death, full_date=True)
+    raise PlanningDeadEnd(DeadEnd.NOBODY_CLOSE)
+
+
+def next_of_its(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """The first of a list of what the plan found after a moment that it found, or the last before it."""
+    moment, owner = sorted(inputs, key=lambda state: state.type == "entity")
+    return _choose(builder, owner.entity, owner.ref, moment, context)
+
+
+def next_of_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """The same of a list of somebody whom the plan names."""
+    owner = _find_named(builder)
+    return _choose(builder, owner, owner, inputs[0], context)
+
+
+def end_of_its(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """The first or the last of a list of what the plan found."""
+    (owner,) = inputs
+    suits = satisfies_reader(builder, context)
+    ends = [
+        (whole, latest, one)
+        for whole in builder.traversals.whole_lists(owner.entity)
+        if (entry := builder.traversals.table.entity[whole.property]).ends and whole.measure == entry.ordered_by[0]
+        for latest, ((date, one), (next_date, _)) in ((False, whole.dates[:2]), (True, whole.dates[:-3:-1]))
+        if _are_told_apart(date, next_date) and builder.traversals.nameable(one) and builder.admits(one) and suits(one)
+    ]
+    if not ends:
+        raise PlanningDeadEnd(DeadEnd.NO_WHOLE_LIST)
+    whole, latest, end = builder.rng.choice(ends)
+    builder.take(end)
+    expression = f"{'argmax' if latest else 'argmin'}({whole.measure}, all({whole.property}, {owner.ref}))"
+    return StepOutput("entity", builder.compute(expression, "comparison", end), end)
+
+
+def count_of_its(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """How many of a list of what the plan found come after a moment that it found, or before it."""
+    moment, owner = sorted(inputs, key=lambda state: state.type == "entity")
+    return _count(builder, owner.entity, owner.ref, moment)
+
+
+def count_of_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """The same of a list of somebody whom the plan names."""
+    owner = _find_named(builder)
+    return _count(builder, owner, owner, inputs[0])
+
+
+def _find_named(builder: PlanBuilder) -> str:
+    for topic in builder.topics[:1]:
+        if builder.traversals.whole_lists(topic):
+            return topic
+    raise PlanningDeadEnd(DeadEnd.NO_WHOLE_LIST)
+
+
+def _choose(
+    builder: PlanBuilder, owner: str, reference: str, moment: StepOutput, context: OperationContext
+) -> StepOutput:
+    suits = satisfies_reader(builder, context)
+    parts = [
+        part
+        for part in _list_parts(builder, owner, _read(builder, moment))
+        if _belongs(builder, part.whole, owner, reference, moment)
+    ]
+    for part in builder.rng.sample(parts, len(parts)):
+        (date, nearest), *others = part.members
+        if others and not _are_told_apart(date, others[0][0]):
+            continue
+        if builder.traversals.nameable(nearest) and builder.admits(nearest) and suits(nearest):
+            builder.take(nearest)
+            members = f"all({part.whole.property}, {reference})"
+            parted = f"{part.function}({part.whole.measure}, {moment.ref}, {members})"
+            expression = f"{'argmin' if part.later else 'argmax'}({part.whole.measure}, {parted})"
+            return StepOutput("entity", builder.compute(expression, "comparison", nearest), nearest)
+    raise PlanningDeadEnd(DeadEnd.NO_WHOLE_LIST)
+
+
+def _count(builder: PlanBuilder, owner: str, reference: str, moment: StepOutput) -> StepOutput:
+    parts = [
+        part
+        for part in _list_parts(builder, owner, _read(builder, moment))
+        if not builder.traversals.table.entity[part.whole.property].partial
+        and _belongs(builder, part.whole, owner, reference, moment)
+        and _FEWEST_COUNTED <= len(part.members) <= min(_MOST_COUNTED, len(part.whole.dates) - _FEWEST_COUNTED)
+    ]
+    if not parts:
+        raise PlanningDeadEnd(DeadEnd.NO_WHOLE_LIST)
+    part = builder.rng.choice(parts)
+    parted = f"{part.function}({part.whole.measure}, {moment.ref}, all({part.whole.property}, {reference}))"
+    size = len(part.members)
+    return StepOutput("amount", builder.compute(f"size({parted})", "counting", size), number=size)
+
+
+def _read(builder: PlanBuilder, moment: StepOutput) -> Scalar:
+    """The date or the year that a step found."""
+    value = builder.draft.steps[int(moment.ref[3:]) - 1].value
+    assert not isinstance(value, str)
+    return value
+
+
+def _belongs(builder: PlanBuilder, whole: WholeList, owner: str, reference: str, moment: StepOutput) -> bool:
+    """Whether a list has to do with what parts it: works are of the one who is called their maker, and only of kin a
+    birth is taken, or anything that parts somebody's children.
+    """
+    graph, roles = builder.traversals.graph, builder.traversals.roles
+    members = [one for _, one in whole.dates]
+    if moment.of == roles.birth or builder.traversals.kinds.kind(members[0]) == "person":
+        joined = [*graph.out_edges(owner), *graph.in_edges_spread(owner, _MOST_JOINED)]
+        if not any(property in roles.kinship and end == moment.entity for property, end in joined):
+            return False
+    made = builder.draft.steps[int(reference[3:]) - 1].derivation if reference.startswith("hop") else None
+    if not isinstance(made, Lookup):
+        return True
+    return 2 * sum((made.property, owner) in graph.out_edges(one) for one in members) > len(members)
+
+
+def _list_parts(builder: PlanBuilder, owner: str, when: Scalar) -> Iterator[_Part]:
+    """What lies after a moment, and what before it, of each list that has something on either side."""
+    for whole in builder.traversals.whole_lists(owner):
+        if sides := builder.traversals.part(whole, when):
+            before, after = sides
+            yield _Part(whole, True, after)
+            yield _Part(whole, False, before[::-1])
+
+
+def _are_told_apart(one: dt.date, other: dt.date) -> bool:
+    """Whether it is certain which of two dates is the earlier."""
+    return is_later(one, other) is not None
