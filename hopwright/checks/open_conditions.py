@@ -141,12 +141,6 @@ def is_hidden_choice(derivation: Derivation) -> bool:
     )  # fmt: skip
 
 
-def is_parted_list(derivation: Derivation) -> bool:
-    """Whether a computation takes what comes next to a moment in all that somebody has of something."""
-    form = read_form(derivation.expression) if isinstance(derivation, Compute) else None
-    return isinstance(form, Extreme) and form.members is not None and not form.entities and bool(form.moment)
-
-
 def is_choice_of_hops(derivation: Derivation) -> bool:
     """Whether a computation chooses among what earlier hops find."""
     form = read_form(derivation.expression) if isinstance(derivation, Compute) else None

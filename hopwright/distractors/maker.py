@@ -26,7 +26,6 @@ from hopwright.checks.open_conditions import (
     is_choice_of_hops,
     is_hidden_choice,
     is_met,
-    is_parted_list,
     list_compared,
     list_conditions,
     read_open_conditions,
@@ -50,6 +49,7 @@ from hopwright.knowledge.wikidata.confusions import (
     CONFUSED_DATES,
     CONFUSED_ROLES,
     OF_A_LINE,
+    PLAYED,
     SAME_CALLING,
 )
 from hopwright.knowledge.wikidata.nearby_values import NearbyValues
@@ -101,6 +101,8 @@ _MOST_YEARS_OFF = 15
 _MOST_OF_A_LIFE = 12
 """The same of a birth, an age or a number of years: further off, the rest of the chain speaks against it."""
 _OLDEST, _GROWN_UP, _YOUNGEST = 99, 18, 15
+_AT_WORK = 22
+"""From this age on, what somebody did at it is nothing that a schoolchild does."""
 """No wrong age is above the first, nor, where the right one is that of a grown-up, below the last."""
 _FEWEST_CARRIED = 2
 """So many other counts that wrong answers lead to leave no need for mere miscounts."""
@@ -296,7 +298,7 @@ class DistractorMaker:
         required = [one.year if isinstance(one, dt.date) else one for one in held]
         required += self._miss_birthday(task, value)
         aged = self._is_age(task)
-        youngest = _YOUNGEST if aged and value >= _GROWN_UP else 0
+        youngest = 0 if not aged or value < _GROWN_UP else _YOUNGEST if value < _AT_WORK else _GROWN_UP + 2
         texts = (hop.question, task.asked, *([derivation.expression] if isinstance(derivation, Compute) else ()))
         shown = {number for text in texts for number, _ in find_numbers(text)}
         chosen = choose_number_distractors(
@@ -485,9 +487,9 @@ class DistractorMaker:
             match = _EXTREME.match(derivation.expression)
             compared = match[1] if match else ""
             fixed = min(1, len(outsiders))
-            if is_parted_list(derivation):  # who errs by little takes the next in the list
-                unnamed = [one for one in choice if one not in task.list_used()]
-                choice = self._order_by_value(unnamed, compared, answer)[:_NEXT_IN_LIST]
+            if self._is_of_list(hop):
+                choice = self._list_next_in_list(task, choice, compared, answer)
+                fixed = min(1, len(choice))
             if outsiders and choice:
                 choice = self._order_by_value(choice, compared, answer)
                 fixed = 2  # the runner-up is who or what is taken for the answer
@@ -614,6 +616,27 @@ class DistractorMaker:
         apart = {one: abs(_to_number((self._facts.scalars(one, property) or (own,))[0]) - _to_number(own))
                  for one in entities}  # fmt: skip
         return tuple(sorted(entities, key=lambda one: (apart[one], one)))
+
+    def _list_next_in_list(self, task: _Task, others: Sequence[str], property: str, answer: str) -> tuple[str, ...]:
+        """What comes next to an answer in its list: first what lies just across the moment that parts the list.
+
+        Whoever takes the wrong side of that moment arrives there. What the question names is no answer to it.
+        """
+        assert isinstance(task.hop.derivation, Compute)
+        form = read_form(task.hop.derivation.expression)
+        assert isinstance(form, Extreme)
+        named = task.list_used()
+        offered = [answer, *(one for one in others if one not in named)]
+        dated = sorted((str(held), one) for one in offered for held in self._facts.scalars(one, property)[:1])
+        ranked = [one for _, one in dated]
+        own = ranked.index(answer)
+        step = 0 if not form.moment else -1 if form.later else 1
+
+        def measure(one: str) -> tuple[bool, int]:
+            apart = ranked.index(one) - own
+            return apart != step, abs(apart)
+
+        return tuple(sorted((one for one in ranked if one != answer), key=measure)[:_NEXT_IN_LIST])
 
     def _choose_entities(
         self, own: OptionCandidate, candidates: list[OptionCandidate], fixed: int, rng: random.Random
@@ -965,7 +988,8 @@ class DistractorMaker:
             return False  # one from the other end of the world is dropped on sight
         if kind not in ("person", "country") and self._siblings.sort(candidate) != self._siblings.sort(answer):
             return False
-        if kind == "person" and not self._are_of_one_gender(candidate, answer):
+        plays = isinstance(derivation, Lookup) and derivation.property in PLAYED
+        if kind == "person" and not self._are_of_one_gender(candidate, answer, strictly=plays):
             return False  # no actress is taken for whoever played Émile Zola
         role = derivation.property if isinstance(derivation, Lookup) and kind != "country" else ""
         if role in OF_A_LINE and not self._share_line(candidate, answer):
@@ -982,10 +1006,10 @@ class DistractorMaker:
             return kind != "person" or not self._siblings.has_era(answer)  # one whose time nobody can tell may be any
         return years <= _MOST_YEARS[kind]
 
-    def _are_of_one_gender(self, one: str, other: str) -> bool:
-        """Whether nothing says that of two people one was a man and the other a woman."""
+    def _are_of_one_gender(self, one: str, other: str, *, strictly: bool = False) -> bool:
+        """Whether nothing says that of two people one was a man and the other a woman; `strictly`: both are known."""
         genders = [set(self._graph.objects(entity, self._table.roles.gender)) for entity in (one, other)]
-        return not all(genders) or not genders[0].isdisjoint(genders[1])
+        return (not strictly and not all(genders)) or not genders[0].isdisjoint(genders[1])
 
     def _share_line(self, one: str, other: str) -> bool:
         """Whether two held years of the same timeline of those who ruled or led, or neither of them did."""

@@ -321,6 +321,8 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
         return False  # what is found from one of a list is often the same for all
     if names["first-of"] and not names.keys().isdisjoint(LIST_OPERATIONS):
         return False  # one of a list, and then one of another
+    if size <= _ENUMERATED and (names["count-all"] or names["choose"]):
+        return False  # how many pairs a country's neighbours make
     if size <= _ENUMERATED and names["compare"] and operations[-1].name in ("date", "year"):
         return False  # nobody wants to know when the younger of two died
     if names["extend"] and any(one in NAMED_LIST_OPERATIONS for one in names) and operations[1].name == "extend":

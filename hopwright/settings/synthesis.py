@@ -40,7 +40,7 @@ class TargetParameters(Parameters):
         default={}, title="Topologies", description="Shares of the topologies; those not named here have a share of 1."
     )
     kinds: dict[Literal["temporal", "counting", "comparison", "arithmetic", "combinatorics"], Share] = Field(
-        default={"comparison": 52, "temporal": 36, "counting": 10, "arithmetic": 1, "combinatorics": 1},
+        default={"comparison": 52, "temporal": 36, "counting": 10, "arithmetic": 2, "combinatorics": 0},
         min_length=1,
         title="Computations",
         description="Shares of what the computing hops do.",

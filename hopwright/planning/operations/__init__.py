@@ -62,7 +62,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("next-of-its", ("entity", "date"), "entity", "comparison", 120.0, next_of_its),
     Operation("next-of-its-in-year", ("entity", "year"), "entity", "comparison", 4.0, next_of_its),
     Operation("next-of-named", ("date",), "entity", "comparison", 120.0, next_of_named),
-    Operation("end-of-its", ("entity",), "entity", "comparison", 6.0, end_of_its, final=0),
+    Operation("end-of-its", ("entity",), "entity", "comparison", 2.0, end_of_its, final=0),
     Operation("count-of-its", ("entity", "date"), "amount", "counting", 40.0, count_of_its, inner=False),
     Operation("count-of-named", ("date",), "amount", "counting", 20.0, count_of_named, inner=False),
     Operation("count-all", ("entity",), "amount", "counting", 0.02, count_all),

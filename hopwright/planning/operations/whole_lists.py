@@ -108,8 +108,8 @@ def _choose(
     ]
     for part in builder.rng.sample(parts, len(parts)):
         (date, nearest), *others = part.members
-        if others and not _are_told_apart(date, others[0][0]):
-            continue
+        if not others or not _are_told_apart(date, others[0][0]):
+            continue  # the only one before a moment is not `the last`
         if builder.traversals.nameable(nearest) and builder.admits(nearest) and suits(nearest):
             builder.take(nearest)
             members = f"all({part.whole.property}, {reference})"
