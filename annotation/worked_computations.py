@@ -49,6 +49,9 @@ def write_worked_steps(hop: Hop, item: Item) -> tuple[str, ...]:
         case ast.Call(func=ast.Name(id="argmax" | "argmin" as function), args=[property, *contenders]):
             compared = [*paper.compare(property, contenders)]
             return (*compared, f"{paper.name_extreme(function, property, len(compared))}: {hop.answer}")
+        case ast.Call(func=ast.Name(id="size"), args=[ast.Call(func=ast.Name(id="after" | "before"), args=[dated, *_])]):
+            (parted,) = tree.args
+            return (*paper.compare(dated, [parted]), f"how many: {hop.answer}")
         case ast.Call(func=ast.Name(id="count"), args=conditions):
             return (*paper.judge(conditions), f"how many: {hop.answer}")
     steps = [paper.write(tree, paper.name_symbol), *paper.reduce(tree)]
@@ -158,6 +161,10 @@ class _ComputationWriter:
                 case ast.Call(func=ast.Name(id="all"), args=[belonging, owner]):
                     members = self._facts.objects(self._find_entity(owner), ast.unparse(belonging))
                     yield from self.compare(property, [ast.Name(id=one) for one in members])
+                    continue
+                case ast.Call(func=ast.Name(id="after" | "before" as side), args=[_, moment, whole]):
+                    yield from self.compare(property, [whole])
+                    yield f"only those {side} {self.name_value(moment)}"
                     continue
             held = self._facts.scalars(self._find_entity(contender), id)
             value = self._show(held[0], id) if len(held) == 1 else "not known"

@@ -56,7 +56,15 @@ from hopwright.knowledge.wikidata.nearby_values import NearbyValues
 from hopwright.knowledge.wikidata.roles import ROLES
 from hopwright.knowledge.wikidata.similar_entities import EntityKindSource, Side, SimilarEntities
 from hopwright.knowledge.wikidata.store import GraphStore
-from hopwright.planning.computation_forms import AgeAt, AgeInYear, Extreme, NextHolder, YearDistance, read_form
+from hopwright.planning.computation_forms import (
+    AgeAt,
+    AgeInYear,
+    Extreme,
+    GroupSize,
+    NextHolder,
+    YearDistance,
+    read_form,
+)
 from hopwright.planning.execution import execute, hops_used, stated_value
 from hopwright.planning.expressions import evaluate
 from hopwright.records import (
@@ -283,7 +291,9 @@ class DistractorMaker:
         derivation = hop.derivation
         carried = [one for one in self._propagate_wrong_answers(task) if isinstance(one, int | Decimal)]
         counting = isinstance(derivation, Compute) and derivation.kind == "counting"
-        if counting and len({*carried}) < _FEWEST_CARRIED:
+        form = read_form(derivation.expression) if isinstance(derivation, Compute) else None
+        parted = isinstance(form, GroupSize) and bool(form.moment)  # who knows the list at all is not far off
+        if counting and (parted or len({*carried}) < _FEWEST_CARRIED):
             assert isinstance(derivation, Compute)
             counts = choose_count_distractors(
                 int(value), lowest=min(1, int(value)), highest=_find_most(derivation), rng=rng

@@ -25,6 +25,8 @@ from hopwright.topologies import Topology
 
 _ENUMERATED = 4
 _SAMPLED = 3000
+_MOST_LIKED = 8.0
+"""What of larger graphs is sampled is not drawn by greater weights than this."""
 _ASKED_ALONE = frozenset({"combinatorics"})
 """Kinds of computation for the slots that ask for them: people seldom do."""
 _OFTEN = 6
@@ -37,6 +39,8 @@ _BEFORE_CLAIMS = frozenset({"apart", "apart-three", "apart-named", "between-two"
 _INCOMPATIBLE_OPERATIONS = frozenset(
     {("most-of-all", "most-of-its"), ("first-of", "most-of-its")}
     | {(one, other) for one in CHOOSING_FROM_LISTS for other in ("year", "date", "number")}
+    # What else a composer brought out after the work that was named is the next in a list that many know.
+    | {(one, other) for one in ("named-year", "named-birth", "named-date") for other in LIST_OPERATIONS}
 )
 _READERS: dict[str, frozenset[str]] = {
     "named-event": frozenset({"holder"}),
@@ -269,8 +273,9 @@ def _sample(depends_on: tuple[tuple[int, ...], ...], known: Sequence[Operation])
             options = _fitting(chosen, depends_on, known)
             if not options:
                 break
-            # Look-ups rather, or a long chain would be all sums.
-            chosen = (*chosen, rng.choices(options, [one.weight * (0.35 if one.kind else 1) for one in options])[0])
+            # Look-ups rather, or a long chain would be all sums, and all lists.
+            likings = [min(one.weight, _MOST_LIKED) * (0.35 if one.kind else 1) for one in options]
+            chosen = (*chosen, rng.choices(options, likings)[0])
         else:
             yield chosen
 
@@ -321,7 +326,8 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
         return False  # what is found from one of a list is often the same for all
     if names["first-of"] and not names.keys().isdisjoint(LIST_OPERATIONS):
         return False  # one of a list, and then one of another
-    if size <= _ENUMERATED and (names["count-all"] or names["choose"]):
+    claimed = not names.keys().isdisjoint(_OF_CLAIMS)
+    if size <= _ENUMERATED and (names["count-all"] or names["choose"]) and not claimed:
         return False  # how many pairs a country's neighbours make
     if size <= _ENUMERATED and names["compare"] and operations[-1].name in ("date", "year"):
         return False  # nobody wants to know when the younger of two died

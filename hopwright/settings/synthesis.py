@@ -46,7 +46,7 @@ class TargetParameters(Parameters):
         description="Shares of what the computing hops do.",
     )
     answers: dict[Literal["entity", "number", "year", "date"], Share] = Field(
-        default={"entity": 45, "number": 35, "year": 8, "date": 12},
+        default={"entity": 50, "number": 44, "year": 4, "date": 2},
         min_length=1,
         title="Final answers",
         description="Shares of the types of the final answer.",

@@ -124,12 +124,28 @@ class _Reader:
             if property is None or not entity or len(said[row[subject], row[relation]]) > 1:
                 self._merge.refused[f"{SOURCE}: relation not known, or several of one kind"] += 1
                 continue
+            if property in self._rules["living"] and self._is_of_another_time(entity, row[object]):
+                self._merge.refused[f"{SOURCE}: a namesake who was dead, or not yet born"] += 1
+                continue
             self._take_edge(entity, property, "person", row[object])
             person = self._find("person", row[object])
             for gender, words in self._rules["genders"].items():
                 if person and row[relation].split()[-1] in words:
                     self._merge.names.setdefault(gender, [words[0]])
                     self._merge.add_edge(person, "P21", gender, SOURCE)
+
+    def _is_of_another_time(self, work: str, name: str) -> bool:
+        """Whether somebody of a name was dead when a work came out, or not yet born: then it is somebody else."""
+        person = self._find("person", name)
+        came_out = [day for one in self._rules["coming_out"] for day in self._list_years(work, one)]
+        born, died = (self._list_years(person, one) for one in ("P569", "P570"))
+        return any((died and year > max(died) + 1) or (born and year < min(born)) for year in came_out)
+
+    def _list_years(self, entity: str, property: str) -> list[int]:
+        """The years that any source states of a date."""
+        literals = [value[:4] for _, value, _ in self._merge.literals.get((entity, property), [])]
+        days = [day for held in self._merge.days.get((entity, property), {}).values() for day in held]
+        return [int(year) for year in literals if year.isdigit()] + [day.year for day in days]
 
     def take_wholes(self, spec: Mapping[str, Any], rows: list[dict[str, str]]) -> None:
         """Take lists that are whole; one with a member or an owner that is not known is left out."""

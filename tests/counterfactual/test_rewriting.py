@@ -141,7 +141,9 @@ def test_back_translation_rewords_some_and_breaks_none(
     translator = ApertiumBackTranslator()
     if obstacle := translator.find_obstacle():
         pytest.skip(obstacle)
-    done, _ = rewrite_items(items, sample, kinds, translator)
+    # Few questions have a word of which a rule-based pivot knows a paraphrase.
+    more = [item for item in draft_items(sample, 400)[len(items) :] if any("what year" in h.question for h in item.hops)]
+    done, _ = rewrite_items([*items, *more[:40]], sample, kinds, translator)
     outcomes = [check.outcome for twin in done for check in twin.checks if check.name == "back_translation"]
     assert len(outcomes) == len(done) and "pass" in outcomes and "skip" not in outcomes
     assert all(failures(tuple(c for c in twin.checks if c.name != "back_translation")) == () for twin in done)

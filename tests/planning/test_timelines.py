@@ -106,10 +106,12 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
 def plans(sample: GraphStore) -> list[Plan]:
     """Plans of the sample that look somebody up in a timeline, or ask how old somebody turned in a year."""
     planner, drawn = Planner(WikidataSource(sample)), []
-    for number in range(120):
+    focuses = [Domain.SCIENCE.value, ""]  # laureates are compared, and elsewhere whole lists come first
+    for number in range(200):
         for name in ("chain-5", "converging-3", "converging", "bridge"):
+            about = SamplingPreferences(focus=focuses[number % len(focuses)])
             try:
-                drawn.append(planner.draw(TOPOLOGIES[name], "", f"timelines:{number}", tries=6))
+                drawn.append(planner.draw(TOPOLOGIES[name], "", f"timelines:{number}", preferences=about, tries=20))
             except NoPlanError:
                 continue
     return drawn

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 
 from hopwright.knowledge.wikidata.nouns import KindIndex
+from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.roles import ROLES
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records.values import EntityKind
@@ -44,6 +45,12 @@ class GraphNames:
         if noun in _ART:
             return f"{title} ({min(years)})"  # who painted the 1852 painting?
         return f"the {min(years)} {noun} {title}"
+
+    def kinship(self, entity: str, of: str) -> str:
+        """What somebody was to another, by the role of the property that joins them; empty without one."""
+        joining = [property for property, other in self._graph.out_edges(of) if other == entity]
+        known = (default_table().entity.get(one) for one in joining if one in ROLES.kinship)
+        return next((one.role for one in known if one is not None and one.role), "")
 
     def pronoun(self, entity: str) -> str:
         """`he` or `she`, by the gender that the graph states; empty without one."""

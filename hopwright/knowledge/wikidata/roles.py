@@ -88,10 +88,9 @@ KINSHIP = frozenset(
 spouses, children and siblings of whom there was one, or who came first."""
 
 SELDOM = frozenset({CITIZENSHIP, COUNTRY_FOR_SPORT, COUNTRY}).union(
-    ["P990047", "P131", "P495", "P7938", "P272", "P344", "P2515", "P2554", "P3174", "P1809", "P990177"]
+    ["P990047", "P131", "P495", "P7938", "P272", "P344", "P2515", "P2554", "P3174", "P1809"]
 )
-"""A magazine's choice of a year, nested places, countries of people and works, makers of whom a film had several,
-who sat for a picture that many have painted."""
+"""A magazine's choice of a year, nested places, countries of people and works, makers of whom a film had several."""
 
 DOUBTFUL = frozenset({"P7295", "P2031", "P2032", "P2048"})
 """First matches of seasons, when a career began and ended, how tall somebody is: sources differ."""

@@ -42,7 +42,7 @@ from hopwright.planning.operations.whole_lists import (
 
 OPERATIONS: tuple[Operation, ...] = (
     Operation("lead", (), "entity", "", 8.0, lead, final=0),
-    Operation("named-holder", (), "entity", "", 0.3, named_holder, final=0),
+    Operation("named-holder", (), "entity", "", 0.8, named_holder, final=0),
     Operation("named-event", (), "year", "", 2.0, named_event, final=0),
     Operation("named-year", (), "year", "", 4.0, named_year, final=0),
     Operation("named-birth", (), "date", "", 4.0, named_birth, final=0),
@@ -59,11 +59,11 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("holder", ("year",), "entity", "", 0.15, holder),
     Operation("compare", ("entity", "entity"), "entity", "comparison", 1.0, compare, final=0),
     Operation("compare-three", ("entity", "entity", "entity"), "entity", "comparison", 0.7, compare),
-    Operation("next-of-its", ("entity", "date"), "entity", "comparison", 120.0, next_of_its),
+    Operation("next-of-its", ("entity", "date"), "entity", "comparison", 20.0, next_of_its),
     Operation("next-of-its-in-year", ("entity", "year"), "entity", "comparison", 4.0, next_of_its),
-    Operation("next-of-named", ("date",), "entity", "comparison", 120.0, next_of_named),
+    Operation("next-of-named", ("date",), "entity", "comparison", 20.0, next_of_named),
     Operation("end-of-its", ("entity",), "entity", "comparison", 2.0, end_of_its, final=0),
-    Operation("count-of-its", ("entity", "date"), "amount", "counting", 40.0, count_of_its, inner=False),
+    Operation("count-of-its", ("entity", "date"), "amount", "counting", 20.0, count_of_its, inner=False),
     Operation("count-of-named", ("date",), "amount", "counting", 20.0, count_of_named, inner=False),
     Operation("count-all", ("entity",), "amount", "counting", 0.02, count_all),
     Operation("apart", ("year", "year"), "amount", "temporal", 0.7, apart, inner=False),

@@ -101,7 +101,7 @@ class ComputationVerbaliser:
             case GroupSize() if form.moment:
                 return self._pick(COUNT_PART_FRAMES).format(
                     members=self._members(form.members, say), happened=self._say_happened(form.property, form.members),
-                    when=self._say_when(form.moment, form.later, say),
+                    when=self._say_when(form.moment, form.later, form.members.shared, say),
                 )  # fmt: skip
             case GroupSize() if not form.members.entities:
                 asked = self._text.table.entity[form.members.property].count_ask
@@ -184,11 +184,16 @@ class ComputationVerbaliser:
             )
         )  # fmt: skip
 
-    def _say_when(self, moment: str, later: bool, say: Say) -> str:
-        """`after the death of X` or `after X died`; `after 5 March 1876` in a sub-question."""
+    def _say_when(self, moment: str, later: bool, owner: str, say: Say) -> str:
+        """`after the death of X` or `after X died`; `after 5 March 1876` in a sub-question.
+
+        Of kin of the owner of a list that is not named, it is told whose kin they were.
+        """
         side = "after" if later else "before"
         if say != self._text.described:
             return f"{side} {say(moment)}"
+        if kin := self._text.name_kin(moment, owner):
+            return f"{side} the death of {kin}" if self._text.draw() < _NOMINAL else f"{side} {kin}, died"
         if self._text.draw() < _NOMINAL:
             return f"{side} {self._text.event(moment)}"
         return f"{side} {self._happened(moment, say).removeprefix('when ')}"
@@ -201,7 +206,7 @@ class ComputationVerbaliser:
 
     def _ask_after(self, form: Extreme, turn: str, members: Members, winner: str) -> str:
         """What comes next to a moment in a whole list, the moment first."""
-        when = self._say_when(form.moment, form.later, self._text.described)
+        when = self._say_when(form.moment, form.later, members.shared, self._text.described)
         member = self._text.fill(
             (self._text.table.entity[members.property].member,), "s", self._text.described(members.shared)
         )
@@ -221,12 +226,14 @@ class ComputationVerbaliser:
         if not form.moment:
             return "last" if form.largest else "first", member, ""
         to = f"to {self._text.table.literal[form.property].to}"
-        return "first" if form.later else "last", member, f"{to} {self._say_when(form.moment, form.later, say)}"
+        when = self._say_when(form.moment, form.later, members.shared, say)
+        return "first" if form.later else "last", member, f"{to} {when}"
 
     def _ask_of_set(self, form: Extreme, members: Members, winner: str, say: Say) -> str:
         if self._is_of_list(form):
             turn, member, to = self._one_of_list(form, members, say)
-            if form.moment and say == self._text.described and members.shared.startswith("hop"):
+            hidden = say == self._text.described and members.shared.startswith("hop")
+            if hidden and form.moment and not self._text.name_kin(form.moment, members.shared):
                 # `The first opera after its librettist died`: after that of which opera?
                 return self._ask_after(form, turn, members, winner)
             what = "Who" if self._kind(winner) == "person" else "What"

@@ -98,6 +98,15 @@ class GenderedNaming(Protocol):
         ...
 
 
+@runtime_checkable
+class KinNaming(Protocol):
+    """How people are called by those who know whose kin they were."""
+
+    def kinship(self, entity: str, of: str) -> str:
+        """What somebody was to another: `mother`; empty where that is not known."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Wording:
     """The text of an item: one question per hop, and the whole question, also with its marks (`wording/marks.py`)."""
@@ -400,6 +409,18 @@ class PlanVerbaliser:
             only = "only " if derivation.asks_same_of_two() else ""
             return f"the {only}{self.who(entity, self.described)} {_joined(predicates)}"
         return self._computed.noun_phrase(step, derivation.expression)
+
+    def name_kin(self, moment: str, owner: str) -> str:
+        """`his mother, X` of somebody named who died at a moment, where `owner` (a hop) is described; else empty."""
+        lookup = self.step(moment).derivation
+        if not isinstance(lookup, Lookup) or lookup.subject.startswith("hop") or not owner.startswith("hop"):
+            return ""
+        whose = self.entity(owner)
+        kinship = self.names.kinship(lookup.subject, whose) if isinstance(self.names, KinNaming) else ""
+        pronoun = _POSSESSIVE.get(self._find_pronoun(whose), "")
+        if not kinship or not pronoun or lookup.property != self.table.roles.death:
+            return ""
+        return mark([int(moment[3:])], f"{pronoun} {kinship}, {self.described(lookup.subject)}")
 
     def event(self, reference: str) -> str:
         """The event behind a looked-up year: `the founding of …`; of a computed one, the year described."""
