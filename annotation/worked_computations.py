@@ -49,8 +49,10 @@ def write_worked_steps(hop: Hop, item: Item) -> tuple[str, ...]:
         case ast.Call(func=ast.Name(id="argmax" | "argmin" as function), args=[property, *contenders]):
             compared = [*paper.compare(property, contenders)]
             return (*compared, f"{paper.name_extreme(function, property, len(compared))}: {hop.answer}")
-        case ast.Call(func=ast.Name(id="size"), args=[ast.Call(func=ast.Name(id="after" | "before"), args=[dated, *_])]):
-            (parted,) = tree.args
+        case ast.Call(
+            func=ast.Name(id="size"),
+            args=[ast.Call(func=ast.Name(id="after" | "before"), args=[dated, *_]) as parted],
+        ):
             return (*paper.compare(dated, [parted]), f"how many: {hop.answer}")
         case ast.Call(func=ast.Name(id="count"), args=conditions):
             return (*paper.judge(conditions), f"how many: {hop.answer}")

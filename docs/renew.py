@@ -16,18 +16,18 @@ from hopwright.knowledge.wikidata.properties import default_table
 
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
-    "hw-9ab1b5d70c7f5df9",
-    "hw-8fcc37870d32bd01",
-    "hw-1e08217a0a4109f4",
-    "hw-4e518d6c7ecd3823",
-    "hw-f926b35b1b322e0e",
-    "hw-bd03688fbf6efbbf",
-    "hw-a20f33cc50010f4c",
-    "hw-62d0ebb4210a77b9",
-    "hw-7c23d172c3f1d0c2",
-    "hw-7c654bfa8e4f2f4a",
-    "hw-0041c9d2b4d02bc9",
-    "hw-5d53c6d2feb60757",
+    "hw-789bc98b3dad4077",
+    "hw-64f5d64a0b717ac1",
+    "hw-7269a2e6aa16ec69",
+    "hw-1bce1084c7c7306b",
+    "hw-caab15085e41382c",
+    "hw-7400a15fd055daa1",
+    "hw-b8913aa164d3b14f",
+    "hw-8bab526b130469a2",
+    "hw-eca316c202608304",
+    "hw-27b69f87ce626731",
+    "hw-ea1f18671fe997d9",
+    "hw-c30b5cbed3aba895",
 )
 HEAD = """# Twelve items
 

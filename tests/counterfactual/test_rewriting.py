@@ -142,7 +142,8 @@ def test_back_translation_rewords_some_and_breaks_none(
     if obstacle := translator.find_obstacle():
         pytest.skip(obstacle)
     # Few questions have a word of which a rule-based pivot knows a paraphrase.
-    more = [item for item in draft_items(sample, 400)[len(items) :] if any("what year" in h.question for h in item.hops)]
+    others = draft_items(sample, 400)[len(items) :]
+    more = [item for item in others if any("what year" in hop.question for hop in item.hops)]
     done, _ = rewrite_items([*items, *more[:40]], sample, kinds, translator)
     outcomes = [check.outcome for twin in done for check in twin.checks if check.name == "back_translation"]
     assert len(outcomes) == len(done) and "pass" in outcomes and "skip" not in outcomes

@@ -82,7 +82,7 @@ def test_what_is_chosen_comes_next_to_the_moment(parted: list[tuple[Item, int]],
         if hop.answer_type == "number":
             assert answers[hop.index] == len(found)
             continue
-        nearest = (min if side == "after" else max)(found, key=lambda one: (dates[one], one))  # type: ignore[return-value,arg-type]  # noqa: B023
+        nearest = (min if side == "after" else max)(found, key=lambda one: (dates[one], one))  # type: ignore[return-value,arg-type]
         assert answers[hop.index] == nearest
         assert sum(dates[one] == dates[nearest] for one in found) == 1, item.question
 
