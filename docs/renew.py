@@ -17,17 +17,17 @@ from hopwright.knowledge.wikidata.properties import default_table
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
     "hw-789bc98b3dad4077",
-    "hw-64f5d64a0b717ac1",
+    "hw-ce3ca124e02b67d9",
     "hw-7269a2e6aa16ec69",
     "hw-1bce1084c7c7306b",
-    "hw-caab15085e41382c",
+    "hw-875e30e30c803d6d",
     "hw-7400a15fd055daa1",
-    "hw-b8913aa164d3b14f",
+    "hw-44b21e5be0525a92",
     "hw-8bab526b130469a2",
-    "hw-eca316c202608304",
-    "hw-27b69f87ce626731",
-    "hw-ea1f18671fe997d9",
-    "hw-c30b5cbed3aba895",
+    "hw-d689850f0c91c890",
+    "hw-38798334fbd71587",
+    "hw-2d793cca565f4cf1",
+    "hw-ee76f3ce2bb150f2",
 )
 HEAD = """# Twelve items
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -142,6 +142,8 @@ class PassageWriter:
         self, property: str, inverse: bool, objects: Sequence[str], subject: EntityKind, object: EntityKind
     ) -> _Clause:
         phrases = find_phrases(property, subject if not inverse else object)
+        if property in self._table.lists and len(objects) == 1 and not inverse:
+            phrases = _say_of_one(phrases, object)
         told = listed(objects)
         if inverse:
             verbs = tuple(one.replace("{o}", told) for one in phrases.get("inverse", ()))
@@ -311,6 +313,13 @@ class _Opener:
                     clauses.remove(clause)
                     return self._reference.fill(own, by_name=True)
         return ""
+
+
+def _say_of_one(phrases: Mapping[str, tuple[str, ...]], object: EntityKind) -> Mapping[str, tuple[str, ...]]:
+    """The wordings of a whole list for one of its members: `wrote X` for `wrote the operas X, Y and Z`."""
+    if object == "person":
+        return {"verb": ("was a parent of {o}",)}
+    return {"verb": tuple(f"{one.partition(' ')[0]} {{o}}" for one in phrases.get("verb", ()))}
 
 
 def _continue(clauses: list[_Clause], reference: _Reference, rng: random.Random) -> Iterator[str]:

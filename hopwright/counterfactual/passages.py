@@ -16,11 +16,12 @@ from dataclasses import dataclass
 from hopwright.counterfactual.passage_phrases import has_inverse, list_role
 from hopwright.counterfactual.renamed_entities import find_gender
 from hopwright.counterfactual.surrogate_names import Gender
+from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.source import FactGraph
 from hopwright.knowledge.wikidata.confusions import SAID_ALIKE
 from hopwright.planning.plan import named_entities
 from hopwright.planning.traversals import Edge, GraphTraversals, spread
-from hopwright.records import Evidence, Hop, Item, LiteralFact, Lookup, Passage, ReverseLookup, Triplet
+from hopwright.records import Compute, Evidence, Hop, Item, LiteralFact, Lookup, Passage, ReverseLookup, Triplet
 
 RIVALS = 2
 """So many others at least meet the open conditions of a reverse look-up in its passages, where the graph has them."""
@@ -69,7 +70,7 @@ class PassagePlanner:
 
     def plan(self, item: Item) -> HopPassages:
         """Plans for every hop of a factual item; a hop that rests on no fact of its own (a sum) has none."""
-        scope = _PassageNameScope(item, self._graph)
+        scope = _PassageNameScope(item, self._graph, self._table)
         rng = random.Random(f"{self._seed}:passages:{item.id}")
         asked = list_asked_properties(item)
         supporting = [tuple(self._support(hop, scope, asked, rng)) for hop in item.hops]
@@ -185,7 +186,9 @@ class PassagePlanner:
         for property, other in self._graph.in_edges_spread(subject, _POOL):
             if property in self._table.entity and has_inverse(property) and property not in asked:
                 found.setdefault(f"{property} inverse", []).append((other, property, subject))
-        measures = [one for one in self._moves.measures(subject) if one.property not in told and one.entry.stable]
+        # A death that no hop rests on moves by itself, and might come before the day on which an age is asked for.
+        untold = told | ({self._table.roles.death} if subject in scope.aged else set())
+        measures = [one for one in self._moves.measures(subject) if one.property not in untold and one.entry.stable]
         more = [one for measure in measures for one in self._graph.literals(subject, measure.property)][:_CONTEXT]
         scope.take(subject, self._graph.label(subject))
         for one in triplets:
@@ -279,8 +282,13 @@ def collect_extra_evidence(item: Item, plans: HopPassages) -> Evidence:
 class _PassageNameScope:
     """The entities and labels of an item and of what its passages tell so far: one label stands for one entity."""
 
-    def __init__(self, item: Item, graph: FactGraph) -> None:
+    def __init__(self, item: Item, graph: FactGraph, table: PropertyTable) -> None:
         self._graph = graph
+        roles = table.roles
+        computed = [one for hop in item.hops if isinstance(hop.derivation, Compute) for one in hop.evidence.literals]
+        dead = {one.subject for hop in item.hops for one in hop.evidence.literals if one.property == roles.death}
+        self.aged = {one.subject for one in computed if one.property == roles.birth} - dead
+        """Whose birth a computation reads while nothing in the item tells of their death."""
         self._label_of: dict[str, str] = {}
         self._taken: set[str] = set()
         for hop in item.hops:

@@ -301,6 +301,7 @@ class DistractorMaker:
             if counts is None:
                 return OptionShortage("counts", f"nothing but {hop.answer} can be counted")
             return _join(Distractor(text=render(number), kind=kind) for number, kind in counts)
+        spanned = isinstance(form, YearDistance)  # full years may be one less than calendar years
         choosing = isinstance(derivation, Compute) and derivation.kind == "combinatorics"
         held = self._require_of_losers(task)
         if isinstance(held, OptionShortage):
@@ -325,7 +326,7 @@ class DistractorMaker:
             shown=shown,
             required=required,
             carried=carried,
-            allowed=functools.partial(self._leads_on, task),
+            allowed=lambda one: self._leads_on(task, one) and not (spanned and one == value - 1),
         )
         if chosen is None:
             return OptionShortage("numbers", "fewer than three slips or similar things give a number of its form")
@@ -498,7 +499,7 @@ class DistractorMaker:
             compared = match[1] if match else ""
             fixed = min(1, len(outsiders))
             if self._is_of_list(hop):
-                choice = self._list_next_in_list(task, choice, compared, answer)
+                choice = self._list_next_in_list(task, hop, choice)[:_NEXT_IN_LIST]
                 fixed = min(1, len(choice))
             if outsiders and choice:
                 choice = self._order_by_value(choice, compared, answer)
@@ -506,10 +507,12 @@ class DistractorMaker:
         losers: list[str] = []
         sources = self._list_losers(task) if isinstance(derivation, Lookup) else None
         if isinstance(derivation, Lookup) and sources is not None:
-            held = [one for source in sources for one in self._facts.objects(source, derivation.property)[:1]]
-            losers = list(dict.fromkeys(one for one in held if one != answer))
             chosen = task.find_source()
             listed = chosen is not None and self._is_of_list(chosen)
+            if chosen is not None and listed:
+                sources = [*self._list_next_in_list(task, chosen, sources)]
+            held = [one for source in sources for one in self._facts.objects(source, derivation.property)[:1]]
+            losers = list(dict.fromkeys(one for one in held if one != answer))
             # Several works of one list often had the same librettist.
             fixed = 1 if listed else _count_needed(sources)
             if chosen is not None and is_hidden_choice(chosen.derivation) and not listed:
@@ -627,26 +630,27 @@ class DistractorMaker:
                  for one in entities}  # fmt: skip
         return tuple(sorted(entities, key=lambda one: (apart[one], one)))
 
-    def _list_next_in_list(self, task: _Task, others: Sequence[str], property: str, answer: str) -> tuple[str, ...]:
-        """What comes next to an answer in its list: first what lies just across the moment that parts the list.
+    def _list_next_in_list(self, task: _Task, hop: Hop, others: Sequence[str]) -> tuple[str, ...]:
+        """What comes next to a hop's answer in its list: first what lies just across the moment that parts the list.
 
         Whoever takes the wrong side of that moment arrives there. What the question names is no answer to it.
         """
-        assert isinstance(task.hop.derivation, Compute)
-        form = read_form(task.hop.derivation.expression)
+        assert isinstance(hop.derivation, Compute) and hop.answer_id is not None
+        form = read_form(hop.derivation.expression)
         assert isinstance(form, Extreme)
         named = task.list_used()
-        offered = [answer, *(one for one in others if one not in named)]
-        dated = sorted((str(held), one) for one in offered for held in self._facts.scalars(one, property)[:1])
-        ranked = [one for _, one in dated]
-        own = ranked.index(answer)
+        offered = [one for one in others if one not in named and "(" not in self._siblings.card(one).label]
+        dated = [(str(held), one) for one in offered for held in self._facts.scalars(one, form.property)[:1]]
+        dated += [(str(held), hop.answer_id) for held in self._facts.scalars(hop.answer_id, form.property)[:1]]
+        ranked = [one for _, one in sorted(dated)]
+        own = ranked.index(hop.answer_id)
         step = 0 if not form.moment else -1 if form.later else 1
 
         def measure(one: str) -> tuple[bool, int]:
             apart = ranked.index(one) - own
             return apart != step, abs(apart)
 
-        return tuple(sorted((one for one in ranked if one != answer), key=measure)[:_NEXT_IN_LIST])
+        return tuple(sorted((one for one in ranked if one != hop.answer_id), key=measure))
 
     def _choose_entities(
         self, own: OptionCandidate, candidates: list[OptionCandidate], fixed: int, rng: random.Random

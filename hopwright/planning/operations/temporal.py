@@ -26,6 +26,9 @@ def apart(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operation
         one, other = other, one
     years = _check(other.whole - one.whole)
     roles = builder.traversals.roles
+    exact = full_date(builder, one.entity, one.of), full_date(builder, other.entity, other.of)
+    if exact[0] is not None and exact[1] is not None and count_full_years(exact[0], exact[1]) != years:
+        raise PlanningDeadEnd(DeadEnd.KNOWN_TO_THE_DAY)  # whoever counts full years arrives at another number
     if one.of == other.of in (roles.birth, roles.death):
         if years > _OLDEST - _GROWN or not _is_tied(builder, one.entity, other.entity):
             raise PlanningDeadEnd(DeadEnd.UNRELATED_EVENTS)
