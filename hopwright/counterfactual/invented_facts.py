@@ -32,7 +32,7 @@ from hopwright.text.phrases import plain_noun
 from hopwright.wording.rules.rules_writer import EntityNaming
 
 # About so many facts make a passage of at least sixty words.
-_FACTS = 9
+_FACTS = 10
 _MODERN = 1850
 # What is told of the kind fits all nouns of these, too.
 _EXTENDED = frozenset({"organization", "team", "transport"})

@@ -33,7 +33,7 @@ KINDS = {
 }
 """What goes wrong → what the yield report calls it."""
 _LONGEST_CONTEXT = 600
-_LEADS = ("Going by the sources, ", "By what is recorded, ", "Put shortly, ")
+_LEADS = ("Put plainly, ", "By what is recorded, ", "Put shortly, ")
 _STRANGERS = ("Zanzibar Records", "Otto von Lummerland", "Grand Fenwick")
 _STEPS = (
     ("spouse", "Who is the spouse of the person after whom this is called: {}"),
