@@ -30,8 +30,8 @@ def list_of_steps(row, graph):
 def entity_named_twice(row, graph):
     for hop in row["single_hop"]:
         for triplet in hop["evidence"]["triplets"]:
-            if triplet["subject"] == hop["derivation"]["subject"]:
-                label = triplet["subject_label"]
+            label = triplet["subject_label"]
+            if triplet["subject"] == hop["derivation"]["subject"] and label[:1].isupper():  # `osmium` is no name
                 yield row | {"multi_hop_question": row["multi_hop_question"][:-1] + f", as told of {label}?"}
 
 
