@@ -164,6 +164,10 @@ class _ComputationWriter:
                     members = self._facts.objects(self._find_entity(owner), ast.unparse(belonging))
                     yield from self.compare(property, [ast.Name(id=one) for one in members])
                     continue
+                case ast.Call(func=ast.Name(id="having"), args=[credit, partner, whole]):
+                    yield from self.compare(property, [whole])
+                    yield f"only those with {self.name_value(partner)} as {self._table.label(ast.unparse(credit))}"
+                    continue
                 case ast.Call(func=ast.Name(id="after" | "before" as side), args=[_, moment, whole]):
                     yield from self.compare(property, [whole])
                     yield f"only those {side} {self.name_value(moment)}"

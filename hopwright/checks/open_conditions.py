@@ -137,6 +137,7 @@ def is_hidden_choice(derivation: Derivation) -> bool:
     form = read_form(derivation.expression) if isinstance(derivation, Compute) else None
     return (
         isinstance(form, Extreme) and form.members is not None and not form.entities and not form.moment
+        and not form.members.partner
         and form.members.shared.startswith("hop")
     )  # fmt: skip
 

@@ -633,7 +633,8 @@ class DistractorMaker:
     def _list_next_in_list(self, task: _Task, hop: Hop, others: Sequence[str]) -> tuple[str, ...]:
         """What comes next to a hop's answer in its list: first what lies just across the moment that parts the list.
 
-        Whoever takes the wrong side of that moment arrives there. What the question names is no answer to it.
+        Whoever takes the wrong side of that moment arrives there. Of works made with a partner, the others of these
+        two come first. What the question names is no answer to it.
         """
         assert isinstance(hop.derivation, Compute) and hop.answer_id is not None
         form = read_form(hop.derivation.expression)
@@ -645,10 +646,12 @@ class DistractorMaker:
         ranked = [one for _, one in sorted(dated)]
         own = ranked.index(hop.answer_id)
         step = 0 if not form.moment else -1 if form.later else 1
+        credit = form.members.credit if form.members is not None else ""
+        partners = self._facts.objects(hop.answer_id, credit) if credit else ()
 
-        def measure(one: str) -> tuple[bool, int]:
+        def measure(one: str) -> tuple[bool, bool, int]:
             apart = ranked.index(one) - own
-            return apart != step, abs(apart)
+            return bool(credit) and self._facts.objects(one, credit) != partners, apart != step, abs(apart)
 
         return tuple(sorted((one for one in ranked if one != hop.answer_id), key=measure))
 

@@ -199,12 +199,19 @@ class EntityProperty(_Entry):
     """Full questions for how many objects a subject has, where all are known: `How many countries border {s}?`"""
     ordered_by: tuple[str, ...] = ()
     """Of a list that holds all that its subject has, such as the operas of a composer, the dates that order it."""
-    ends: bool = False
-    """Whether `the first` and `the last` of it say enough: of novels they do, a first opera may have lain unheard."""
+    ends: Literal["", "first", "both"] = ""
+    """Whether `the first` and `the last` of it say enough: of novels they do, a first opera may have lain unheard, and
+    of those who work still only the first is known."""
     partial: bool = False
     """Whether it holds what came in some years only, though of these all: nothing is counted then."""
     member: str = ""
     """One of such a list, to follow `the first`: `opera by {s}`; `group` says the same of several."""
+    together: str = ""
+    """One of those that its subject made with a certain partner: `opera that {s} wrote with {o}`."""
+    besides: str = ""
+    """The property that tells with whom its subject made what is not on the list, such as a part of a film."""
+    credit: bool = False
+    """Whether its object is a partner in the works of a list: the librettist of a composer's operas."""
     predicate: tuple[str, ...] = ()
     """Finite predicates of the subject: `was directed by {o}`, to follow `Which film …` and `the film that …`."""
     ask_typed: tuple[str, ...] = ()
@@ -414,6 +421,8 @@ class PropertyTable:
         """(subject, property, object) of facts that are never asked for."""
         self.lists = tuple(sorted(name for name, entry in entity.items() if entry.ordered_by))
         """The properties that are whole lists by date (see `EntityProperty.ordered_by`)."""
+        self.credits = tuple(sorted(name for name, entry in entity.items() if entry.credit))
+        """The properties whose objects are partners in the works of such lists (see `EntityProperty.credit`)."""
 
     def label(self, property: str) -> str:
         """English label, or the id itself for a property that is not in the table."""

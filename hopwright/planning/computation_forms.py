@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 _REF = r"(?:hop\d|Q\w+)"
 _VALUE = rf"value\((P\d+), ({_REF})\)"
 _EXTREME = re.compile(r"^(argmax|argmin)\((P\d+), ([^()]+)\)$")
 _EXTREME_OF_SET = re.compile(r"^(argmax|argmin)\((P\d+), (\w+\(.+\))\)$")
 _SET = re.compile(r"^(among|listed|all)\((P\d+), (hop\d|Q\w+)(?:, ([^()]+))?\)$")
+_HAVING = re.compile(r"^having\((P\d+), (hop\d|Q\w+), (.+)\)$")
 _MOMENT = re.compile(r"^(after|before)\((P\d+), (hop\d), (.+)\)$")
 _SIZE = re.compile(r"^size\((.+)\)$")
 _AGE_AT = re.compile(rf"^age\((hop\d|{_VALUE}), (hop\d|{_VALUE})\)$")
@@ -54,13 +55,16 @@ _CLAIMED = {
 class Members:
     """A set: of the `entities` (references) those that share something, or all objects of `shared` (then none named).
 
-    `outward`: they have `shared` as their object of `property`; else `shared` has them as objects of it.
+    `outward`: they have `shared` as their object of `property`; else `shared` has them as objects of it. `partner`: of
+    all objects only those count that have that entity (a reference) as their object of `credit`; empty where all do.
     """
 
     property: str
     shared: str
     outward: bool
     entities: tuple[str, ...] = ()
+    credit: str = ""
+    partner: str = ""
 
     def is_test(self) -> bool:
         """Whether an earlier hop decides which of the named entities belong to it."""
@@ -272,6 +276,9 @@ def read_form(expression: str) -> Form | None:
 
 
 def _read_set(text: str) -> Members | None:
+    if match := _HAVING.match(text):
+        within = _read_set(match[3])
+        return replace(within, credit=match[1], partner=match[2]) if within is not None else None
     match = _SET.match(text)
     if match is None:
         return None

@@ -23,6 +23,7 @@ class DeadEnd(StrEnum):
     LACKS_PROPERTY = "lacks_property"
     NAMES_SHARE_WORD = "names_share_word"
     NOBODY_CLOSE = "nobody_close"
+    NOTHING_TOGETHER = "nothing_together"
     NOTHING_OF_TOPIC = "nothing_of_topic"
     NOTHING_TO_ASK = "nothing_to_ask"
     NOTHING_TO_COMPARE_BY = "nothing_to_compare_by"
@@ -86,6 +87,7 @@ _TEXTS: dict[DeadEnd, str] = {
     DeadEnd.LACKS_PROPERTY: "the entity lacks the property",
     DeadEnd.NAMES_SHARE_WORD: "two names share a word",
     DeadEnd.NOBODY_CLOSE: "nobody whom the plan names was close to that one",
+    DeadEnd.NOTHING_TOGETHER: "no work is known to be the first or the last that two people made together",
     DeadEnd.NOTHING_OF_TOPIC: "nothing that belongs with the topic goes with it",
     DeadEnd.NOTHING_TO_ASK: "nothing to ask about the entity",
     DeadEnd.NOTHING_TO_COMPARE_BY: "the entities have nothing to compare them by",

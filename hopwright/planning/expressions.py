@@ -10,6 +10,7 @@ age(value(P569, hop1), hop2)                whole years from one date to another
 among(P57, Q104814, Q1, Q2, Q3)             of several entities those that have the object
 listed(P161, Q104814, Q1, Q2, Q3)           of several entities those that are objects of the first
 all(P47, hop1)                              all objects of an entity
+having(P86, hop2, all(…))                   of a set those that have the object
 after(P577, hop2, among(…))                 of a set those dated after a year (or a date); likewise `before`
 argmin(P577, among(…))                      the extreme of a set
 size(among(…))                              how many a set holds
@@ -318,6 +319,9 @@ class _Evaluator:
                 if not 2 <= len(found) <= _MOST_MEMBERS:
                     raise ExpressionError(f"all of {len(found)}, not of two to {_MOST_MEMBERS}")
                 return list(found)
+            case ast.Call(func=ast.Name(id="having"), args=[property_node, object_node, inner], keywords=[]):
+                property, held_object = self._id(property_node), self._id(object_node)
+                return [one for one in self._set(inner) if held_object in self._facts.objects(one, property)]
             case ast.Call(func=ast.Name(id="after" | "before" as function), args=[property_node, moment_node, inner]):
                 property, moment = self._id(property_node), self.run(moment_node)
                 if isinstance(moment, str):

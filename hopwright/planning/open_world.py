@@ -169,7 +169,7 @@ def _list_dated(node: ast.expr) -> Iterator[ast.Name]:
             yield node
         case ast.Call(func=ast.Name(id="among" | "listed"), args=[_, _, *members]):
             yield from (one for one in members if isinstance(one, ast.Name))
-        case ast.Call(func=ast.Name(id="after" | "before"), args=[_, _, within]):
+        case ast.Call(func=ast.Name(id="after" | "before" | "having"), args=[_, _, within]):
             yield from _list_dated(within)
 
 

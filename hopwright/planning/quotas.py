@@ -33,6 +33,7 @@ _FRAME = "frame:"
 HELD = "timeline by hop"
 """How frames name who held a year that was worked out."""
 _PROPERTY = re.compile(r"^P\d+$")
+_PARTED = re.compile(r"\b(?:after|before|having)\(")
 _DIRECTION = re.compile(r"argmin|argmax|first_after|last_before")
 _WORD = re.compile(r"\w+(?:, )?")
 OperationOdds = tuple[tuple[str, float], ...]
@@ -205,12 +206,12 @@ def _list_looked_up(derivation: Derivation) -> frozenset[str]:
 def leave_out_way(steps: Sequence[str]) -> Sequence[str]:
     """The steps of a frame without those that lead to a year that somebody held, or to the owner of a whole set.
 
-    Whichever way it is arrived at, how many neighbours a country has is the same question. A set that a moment parts is
-    asked about because of the way.
+    Whichever way it is arrived at, how many neighbours a country has is the same question. A set that a moment parts,
+    or a partner, is asked about because of the way.
     """
     last = [
         place
         for place, step in enumerate(steps)
-        if step == HELD or ("all(" in step and "after(" not in step and "before(" not in step)
+        if step == HELD or ("all(" in step and not _PARTED.search(step))
     ]
     return steps[last[-1] :] if last else steps

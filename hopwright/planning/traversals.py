@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import NamedTuple, TypeVar
 
@@ -63,6 +63,17 @@ class WholeList(NamedTuple):
     dates: tuple[tuple[dt.date, str], ...]
 
 
+class JointWork(NamedTuple):
+    """The first, or the last, of a whole list that its owner made with a partner, who is joined to it by `credit`."""
+
+    owner: str
+    whole: WholeList
+    credit: str
+    partner: str
+    largest: bool
+    work: str
+
+
 class GraphTraversals:
     """Looks up what can be asked around an entity. Results are cached: a source does not change."""
 
@@ -95,6 +106,7 @@ class GraphTraversals:
         self.tokens = functools.lru_cache(200_000)(self._tokens)
         self.facts_of = functools.lru_cache(300)(self._sample_facts)
         self.whole_lists = functools.lru_cache(20_000)(self._list_whole)
+        self.joint_works = functools.lru_cache(20_000)(self._list_joint_works)
         self.close_deaths = functools.lru_cache(20_000)(self._list_close_deaths)
 
     def is_hub(self, entity: str) -> bool:
@@ -256,6 +268,40 @@ class GraphTraversals:
                     found.append(WholeList(property, measure, tuple(sorted(dates))))
         return tuple(found)
 
+    @functools.cached_property
+    def joint_owners(self) -> dict[str, tuple[str, ...]]:
+        """Partner → those with whom they made works of a whole list (see `joint_works`)."""
+        found: dict[str, list[str]] = {}
+        for owner in sorted(self.list_owners):
+            for partner in sorted({joint.partner for joint in self.joint_works(owner)}):
+                found.setdefault(partner, []).append(owner)
+        return {partner: tuple(owners) for partner, owners in found.items()}
+
+    def _list_joint_works(self, owner: str) -> tuple[JointWork, ...]:
+        """What the owner of a whole list made first, or last, with each partner, where that is certain.
+
+        Of all that came before it is known with whom it was made; something did, or the partner would not matter.
+        """
+        found = []
+        for whole in self.whole_lists(owner):
+            entry = self.table.entity[whole.property]
+            if not entry.together or whole.measure != entry.ordered_by[0]:
+                continue
+            for credit in self.table.credits:
+                held = {one: self.graph.objects(one, credit) for _, one in whole.dates}
+                alone = {objects[0] for objects in held.values() if len(objects) == 1} - {owner}
+                among = {one for objects in held.values() if len(objects) > 1 for one in objects}
+                besides = self.graph.objects(owner, entry.besides) if entry.besides else ()
+                for partner in sorted(alone - among - set(besides)):
+                    if not self.nameable(partner):
+                        continue
+                    found += [
+                        JointWork(owner, whole, credit, partner, largest, work)
+                        for largest in ((False,) if entry.ends == "first" else (False, True))
+                        if (work := _find_end(whole, held, partner, largest))
+                    ]
+        return tuple(found)
+
     def _list_countries(self, entity: str) -> frozenset[str]:
         """The countries that a person or a work belongs to: that of the birthplace, or of whoever made it."""
         graph, roles = self.graph, self.roles
@@ -341,6 +387,15 @@ class GraphTraversals:
         return kind(entity) != "person" or all(
             one == entity or kind(one) != "person" for one in self.graph.bearers(label)
         )
+
+
+def _find_end(whole: WholeList, held: Mapping[str, Sequence[str]], partner: str, largest: bool) -> str:
+    """The first, or the last, of a list that a partner had a part in; empty where that is not certain, or idle."""
+    (date, work), *others = sorted((one for one in whole.dates if partner in held[one[1]]), reverse=largest)
+    if not others or is_later(others[0][0], date) is not (not largest):
+        return ""
+    nearer = [one for when, one in whole.dates if one != work and is_later(when, date) is not (not largest)]
+    return work if nearer and all(held[one] for one in nearer) else ""
 
 
 def spread(rows: Sequence[_T], limit: int) -> Sequence[_T]:

@@ -25,6 +25,8 @@ OWN = 3_000_000_000
 _RANGE = 1_000_000_000
 _KINDS = {HUMAN: "person", COUNTRY: "country"}
 _LONG_AGO = LATEST_YEAR - 75
+_YEAR_OF_NAMESAKE = re.compile(r" \[\d{4}\]$")
+"""What tells a work of the tables from another of its name: `Hamlet [1969]`."""
 _DATE = re.compile(r"(\d{3,4})(?:-(\d\d)-(\d\d))?")
 
 
@@ -82,8 +84,9 @@ class _Reader:
             return
         if not found:
             found = _make_id(kind, name)
-            self._merge.names[found] = [name]
-            self._names.learn(found, [name])
+            label = _YEAR_OF_NAMESAKE.sub("", name)
+            self._merge.names[found] = [label]
+            self._names.learn(found, [label])
             self._names.added[found] = kind
             for id, label in self._classes(spec, row):
                 self._merge.names.setdefault(id, [label])

@@ -11,6 +11,7 @@ from hopwright.planning.operations.arithmetic import choose_of, difference, rate
 from hopwright.planning.operations.base import Operation
 from hopwright.planning.operations.comparing import compare, first_of, most_of_all
 from hopwright.planning.operations.counting import count_all
+from hopwright.planning.operations.joint_works import joint_of_both, joint_of_named, joint_with_named
 from hopwright.planning.operations.lookups import (
     date,
     extend,
@@ -57,19 +58,22 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("date", ("entity",), "date", "", 1.2, date, final=0.2),
     Operation("number", ("entity",), "number", "", 0.3, number, inner=False),
     Operation("holder", ("year",), "entity", "", 0.15, holder),
-    Operation("compare", ("entity", "entity"), "entity", "comparison", 1.0, compare, final=0),
-    Operation("compare-three", ("entity", "entity", "entity"), "entity", "comparison", 0.7, compare),
+    Operation("compare", ("entity", "entity"), "entity", "comparison", 0.1, compare, final=0),
+    Operation("compare-three", ("entity", "entity", "entity"), "entity", "comparison", 0.1, compare),
     Operation("next-of-its", ("entity", "date"), "entity", "comparison", 20.0, next_of_its),
     Operation("next-of-its-in-year", ("entity", "year"), "entity", "comparison", 4.0, next_of_its),
     Operation("next-of-named", ("date",), "entity", "comparison", 20.0, next_of_named),
     Operation("end-of-its", ("entity",), "entity", "comparison", 2.0, end_of_its, final=0),
+    Operation("joint-of-both", ("entity", "entity"), "entity", "comparison", 30.0, joint_of_both),
+    Operation("joint-with-named", ("entity",), "entity", "comparison", 6.0, joint_with_named),
+    Operation("joint-of-named", (), "entity", "comparison", 12.0, joint_of_named, final=0),
     Operation("count-of-its", ("entity", "date"), "amount", "counting", 20.0, count_of_its, inner=False),
     Operation("count-of-named", ("date",), "amount", "counting", 20.0, count_of_named, inner=False),
     Operation("count-all", ("entity",), "amount", "counting", 0.02, count_all),
-    Operation("apart", ("year", "year"), "amount", "temporal", 0.7, apart, inner=False),
-    Operation("age", ("date", "date"), "amount", "temporal", 2.5, age_of, inner=False),
-    Operation("age-in-year", ("entity", "year"), "amount", "temporal", 0.2, age_in_year, inner=False),
-    Operation("age-found", ("entity", "date"), "amount", "temporal", 4.0, age_found, inner=False),
+    Operation("apart", ("year", "year"), "amount", "temporal", 0.2, apart, inner=False),
+    Operation("age", ("date", "date"), "amount", "temporal", 0.8, age_of, inner=False),
+    Operation("age-in-year", ("entity", "year"), "amount", "temporal", 0.03, age_in_year, inner=False),
+    Operation("age-found", ("entity", "date"), "amount", "temporal", 3.0, age_found, inner=False),
     Operation("age-at-death", ("entity",), "amount", "temporal", 1.5, age_at_death, inner=False),
     Operation("difference", ("entity", "entity"), "number", "arithmetic", 2.0, difference, inner=False),
     Operation("age-named", ("date",), "amount", "temporal", 1.5, age_of_named, inner=False),

@@ -17,7 +17,7 @@ from hopwright.planning.operations.operation_inputs import (
     list_shared,
 )
 from hopwright.planning.plan_builder import PlanBuilder
-from hopwright.planning.traversals import Edge, UsableLiteral
+from hopwright.planning.traversals import Edge, JointWork, UsableLiteral
 from hopwright.records import Lookup
 
 OUTWARD_LOOKUP = "extend-outward"
@@ -25,13 +25,15 @@ OUTWARD_LOOKUP = "extend-outward"
 _REMEMBERED = 150_000
 """So many answers to "can these operations follow on this entity" are kept."""
 SAME_SORT_OPERATIONS = frozenset({"compare", "compare-three"})
-JOINING_OPERATIONS = SAME_SORT_OPERATIONS | {"neighbour-of-both", "difference"}
+JOINING_OPERATIONS = SAME_SORT_OPERATIONS | {"neighbour-of-both", "difference", "joint-of-both"}
 """Operations that cannot take any two entities."""
 LIST_OPERATIONS = frozenset({"next-of-its", "next-of-its-in-year", "count-of-its"})
 """Operations that part a whole list of what another branch finds."""
 NAMED_LIST_OPERATIONS = frozenset({"next-of-named", "count-of-named"})
 """Operations on a whole list of what the plan names."""
-CHOOSING_FROM_LISTS = frozenset({"next-of-its", "next-of-its-in-year", "next-of-named", "end-of-its"})
+JOINT_OPERATIONS = frozenset({"joint-of-both", "joint-with-named", "joint-of-named"})
+"""Operations that choose what two people made together."""
+CHOOSING_FROM_LISTS = JOINT_OPERATIONS | {"next-of-its", "next-of-its-in-year", "next-of-named", "end-of-its"}
 """Operations that choose one of a whole list by its date, which nothing asks for afterwards."""
 _PARALLEL = JOINING_OPERATIONS | {"year", "date", "extend"}
 _KIN = 24
@@ -66,6 +68,8 @@ def list_beside(builder: PlanBuilder, readers: Sequence[str], edge: Edge, *, clo
     """The facts of an entity, or of its kin, whose objects the readers can take together with that of a fact."""
     kind = builder.traversals.kinds.kind
     reader = readers[0] if readers else ""
+    if reader == "joint-of-both":
+        return list_joint_partners(builder, readers, edge.object, edge.subject)
     paired = reader in _PARALLEL
     return [
         other
@@ -79,6 +83,23 @@ def list_beside(builder: PlanBuilder, readers: Sequence[str], edge: Edge, *, clo
         and fits_partner(builder, readers, edge.object, other.object)
         and _are_distinct(builder, *{edge.subject, other.subject}, edge.object, other.object)
         and (reader != "compare" or _belong_together(builder, edge.subject, other.subject))
+    ]
+
+
+def list_joint_partners(builder: PlanBuilder, readers: Sequence[str], owner: str, topic: str) -> list[Edge]:
+    """Facts that lead to those with whom the owner of a list made works: of the topic, or of what others made."""
+    traversals = builder.traversals
+    joint = [
+        one
+        for one in traversals.joint_works(owner)
+        if one.work != topic and _can_follow(builder, tuple(readers[1:]), one.work)
+    ]
+    listed = {work for one in joint for _, work in one.whole.dates} - {topic}
+    return [
+        edge
+        for credit, partner in sorted({(one.credit, one.partner) for one in joint})
+        for edge in traversals.lookups_to(partner)
+        if edge.property == credit and edge.subject not in listed
     ]
 
 
@@ -183,6 +204,12 @@ def fits_partner(builder: PlanBuilder, readers: Sequence[str], one: str, other: 
 
 def _can_pair(builder: PlanBuilder, readers: Sequence[str], one: str, other: str) -> bool:
     kinds = builder.traversals.kinds
+    if readers[0] == "joint-of-both":
+        return any(
+            {joint.owner, joint.partner} == {one, other} and _can_follow(builder, tuple(readers[1:]), joint.work)
+            for owner in (one, other)
+            for joint in builder.traversals.joint_works(owner)
+        )
     if readers[0] == "neighbour-of-both":
         return any(
             _can_follow(builder, tuple(readers[1:2]), shared) for _, shared in list_in_common(builder, one, other)
@@ -291,6 +318,9 @@ def _can_follow(builder: PlanBuilder, readers: tuple[str, ...], entity: str) -> 
                 closed = builder.traversals.table.closed
                 members = {one for name in closed for one in list_closed_set(builder, name, entity)}
                 verdict = any(_can_follow(builder, readers[1:], one) for one in members)
+            elif verdict and readers[0] in JOINT_OPERATIONS:
+                works = {joint.work for joint in _list_joint(builder, entity)}
+                verdict = any(_can_follow(builder, readers[1:], one) for one in works)
             elif verdict and readers[0] in CHOOSING_FROM_LISTS:
                 ends = readers[0] == "end-of-its"
                 lists = [one.dates for one in builder.traversals.whole_lists(entity)]
@@ -300,6 +330,13 @@ def _can_follow(builder: PlanBuilder, readers: tuple[str, ...], entity: str) -> 
             known.clear()
         known[readers, entity] = verdict
     return verdict
+
+
+def _list_joint(builder: PlanBuilder, entity: str) -> list[JointWork]:
+    """What somebody made together with others, whichever of them has the list."""
+    traversals = builder.traversals
+    owners = (entity, *traversals.joint_owners.get(entity, ()))
+    return [joint for owner in owners for joint in traversals.joint_works(owner) if entity in (owner, joint.partner)]
 
 
 def _follow(builder: PlanBuilder, readers: tuple[str, ...], property: str) -> tuple[str, ...]:
@@ -333,6 +370,10 @@ def _need_of(builder: PlanBuilder, reader: str) -> Callable[[str], bool]:
         return lambda entity: any(m.property in builder.traversals.roles.exact for m in measures(entity))
     if reader == "rate":
         return lambda entity: any(m.entry.per for m in measures(entity))
+    if reader == "joint-of-both":
+        return lambda entity: bool(builder.traversals.joint_works(entity))
+    if reader == "joint-with-named":
+        return lambda entity: bool(_list_joint(builder, entity))
     if reader in LIST_OPERATIONS or reader == "end-of-its":
         return lambda entity: bool(builder.traversals.whole_lists(entity))
     if reader in ("count-all", "most-of-its"):

@@ -14,6 +14,7 @@ from hopwright.planning.operations.lookahead import (
     NAMED_LIST_OPERATIONS,
     fits_partner,
     list_entered,
+    list_joint_partners,
     list_parallel,
     list_parting,
     list_partners,
@@ -28,10 +29,13 @@ from hopwright.planning.operations.operation_inputs import (
 )
 from hopwright.planning.operations.starting_points import draw_first_edge, draw_paired_edge
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
+from hopwright.planning.traversals import Edge
 from hopwright.records import Compute, Constraint, ReverseLookup
 
 _TITLE = 3
 """Words, small ones aside, from which on a title is taken to be that of one work only."""
+_OF_SAME_WORK = 0.4
+"""How often two people are those of one work, where each might be of a work of its own."""
 _SMALL_WORDS = frozenset("a an the of and in on to for at is".split())
 
 
@@ -40,6 +44,8 @@ def lead(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationC
     if context.forced is not None:
         return builder.walk(context.forced)
     wanted = satisfies_reader(builder, context)
+    if builder.topics and context.reader == "joint-of-both" and context.partners:
+        return builder.walk(_choose_partner(builder, context))
     if builder.topics:
         edges = list_partners(builder, context) or list_parallel(builder, context)
         if not edges:
@@ -54,6 +60,20 @@ def lead(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationC
     if context.branch == "lead":
         return builder.walk(draw_paired_edge(builder, context))
     return builder.walk(draw_first_edge(builder, context))
+
+
+def _choose_partner(builder: PlanBuilder, context: OperationContext) -> Edge:
+    """A fact that leads to somebody with whom the one already found made something: of the same work, or of another."""
+    found = [
+        edge
+        for edge in list_joint_partners(builder, context.readers, context.partners[0].entity, builder.topics[0])
+        if builder.admits(edge.object) and (edge.subject in builder.topics or builder.admits(edge.subject))
+    ]
+    own = [edge for edge in found if edge.subject in builder.topics]
+    others = [edge for edge in found if edge.subject not in builder.topics]
+    if not found:
+        raise PlanningDeadEnd(DeadEnd.NOTHING_TOGETHER)
+    return builder.choose(own if own and (not others or builder.rng.random() < _OF_SAME_WORK) else others)
 
 
 def extend(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:

@@ -29,7 +29,7 @@ from hopwright.planning.operations.operation_inputs import (
 from hopwright.planning.plan_builder import PlanBuilder
 from hopwright.planning.random_draws import draw
 from hopwright.planning.relations import Group
-from hopwright.planning.traversals import MAX_POOL, Edge, UsableLiteral, spread
+from hopwright.planning.traversals import MAX_POOL, Edge, JointWork, UsableLiteral, spread
 
 _DRAWN = 16
 _OF_ONE = 0.95
@@ -168,6 +168,26 @@ def draw_closed_sets(builder: PlanBuilder, context: OperationContext) -> list[Cl
     if not found:
         raise NothingBegins(DeadEnd.NO_CLOSED_SET_START)
     return builder.rng.sample(found, min(_DRAWN, len(found)))
+
+
+def draw_joint_works(builder: PlanBuilder, context: OperationContext) -> list[JointWork]:
+    """Some of what two people made together, from which the operations that follow can go on."""
+
+    def find() -> dict[str, tuple[JointWork, ...]]:
+        wanted = can_precede(builder, context.readers)
+        found: dict[str, list[JointWork]] = {}
+        for owner in sorted(builder.traversals.list_owners):
+            for joint in builder.traversals.joint_works(owner):
+                if wanted(joint.work):
+                    found.setdefault(joint.credit, []).append(joint)
+        return {credit: tuple(held) for credit, held in found.items()}
+
+    pools = _focus(builder, ("joint", *context.readers), find, lambda one: one.owner)
+    if not pools:
+        raise NothingBegins(DeadEnd.NOTHING_TOGETHER)
+    names, weights = _weigh(builder, pools)
+    drawn = builder.rng.choices(names, weights, k=_DRAWN) if any(weights) else []
+    return [draw(builder.rng, pools[one]) for one in drawn]
 
 
 def list_closed_choices(builder: PlanBuilder, property: str, owner: str) -> list[ClosedChoice]:

@@ -88,10 +88,11 @@ def age_found(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Opera
     """
     person, then = sorted(inputs, key=lambda state: state.type == "date")
     roles = builder.traversals.roles
-    if person.entity == then.entity:
+    if person.entity == then.entity or (then.of == roles.birth and not _is_kin(builder, person.entity, then.entity)):
         raise PlanningDeadEnd(DeadEnd.UNRELATED_EVENTS)
     named = then.entity in builder.topics or then.of not in (roles.birth, roles.death)
-    if named and not _is_tied(builder, then.entity, person.entity):
+    beside = then.of == roles.death and _made_together(builder, then.entity, person.entity)
+    if named and not beside and not _is_tied(builder, then.entity, person.entity):
         raise PlanningDeadEnd(DeadEnd.UNRELATED_EVENTS)  # how old a painter's mother was when a picture was done
     years = _age(builder, person.entity, _date_of(builder, then), alive=then.of != roles.death)
     if years < (2 if then.of == roles.birth else _YOUNGEST):
@@ -132,6 +133,22 @@ def _is_tied(builder: PlanBuilder, one: str, other: str) -> bool:
         for here, there in ((one, other), (other, one))
         for property, end in builder.traversals.graph.out_edges(here)
     )
+
+
+def _is_kin(builder: PlanBuilder, one: str, other: str) -> bool:
+    """Whether two are relatives, or one taught the other, by a fact of their own."""
+    roles, out_edges = builder.traversals.roles, builder.traversals.graph.out_edges
+    return any(
+        end == there and property in roles.kinship
+        for here, there in ((one, other), (other, one))
+        for property, end in out_edges(here)
+    )
+
+
+def _made_together(builder: PlanBuilder, one: str, other: str) -> bool:
+    """Whether the plan has found something in which two had a part."""
+    out_edges = builder.traversals.graph.out_edges
+    return any({one, other} <= {end for _, end in out_edges(found)} for found in builder.list_found())
 
 
 def _is_event_of(builder: PlanBuilder, one: str, other: str) -> bool:

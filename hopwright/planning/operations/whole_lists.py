@@ -68,7 +68,8 @@ def end_of_its(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Oper
         for whole in builder.traversals.whole_lists(owner.entity)
         if (entry := builder.traversals.table.entity[whole.property]).ends and whole.measure == entry.ordered_by[0]
         for latest, ((date, one), (next_date, _)) in ((False, whole.dates[:2]), (True, whole.dates[:-3:-1]))
-        if _are_told_apart(date, next_date) and builder.traversals.nameable(one) and builder.admits(one) and suits(one)
+        if not (latest and entry.ends == "first")
+        and _are_told_apart(date, next_date) and builder.traversals.nameable(one) and builder.admits(one) and suits(one)
     ]
     if not ends:
         raise PlanningDeadEnd(DeadEnd.NO_WHOLE_LIST)
@@ -155,6 +156,8 @@ def _belongs(builder: PlanBuilder, whole: WholeList, owner: str, reference: str,
     made = builder.draft.steps[int(reference[3:]) - 1].derivation if reference.startswith("hop") else None
     if not isinstance(made, Lookup):
         return True
+    if made.property in builder.traversals.table.credits:
+        return False  # some direct what they write, but they are not asked for as its writers
     return 2 * sum((made.property, owner) in graph.out_edges(one) for one in members) > len(members)
 
 

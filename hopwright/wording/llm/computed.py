@@ -58,7 +58,7 @@ def read_meaning(hop: Hop, hops: Mapping[int, Hop], table: PropertyTable) -> Mea
         case Extreme(members=members):
             side = _side(form, table)
             moment = {"later" if form.later else "earlier"} if form.moment else set[str]()
-            ties = (members.property,) if members is not None else ()
+            ties = tuple(filter(None, (members.property, members.credit))) if members is not None else ()
             return Meaning(frozenset({side, *moment}), bool(form.moment), ties, listed=len(form.entities))
         case GroupSize(members=members):
             sides = frozenset({"later" if form.later else "earlier"} if form.moment else ())
@@ -208,7 +208,10 @@ class _Describer:
     def _tie(self, members: Members, verb: str) -> str:
         if members.outward:
             return f"{verb} {self._say(members.shared)} as {self._quote(members.property)}"
-        return f"{self._say(members.shared)} has as {self._quote(members.property)}"
+        tie = f"{self._say(members.shared)} has as {self._quote(members.property)}"
+        if members.partner:
+            tie += f", and that have {self._say(members.partner)} as {self._quote(members.credit)}"
+        return tie
 
     def _describe_age(self, person: str, year: str) -> str:
         return (

@@ -41,6 +41,7 @@ from hopwright.wording.rules.frames import (
     FIRST_BY_FRAMES,
     FIRST_OF_LIST_FRAMES,
     FIRST_TO_FRAMES,
+    JOINT_WORK_FRAMES,
     LATER_FRAMES,
     LIFE_FRAMES,
     LIST_FRAMES,
@@ -222,12 +223,27 @@ class ComputationVerbaliser:
 
     def _one_of_list(self, form: Extreme, members: Members, say: Say) -> tuple[str, str, str]:
         """`first`, `opera by X` and `to be premiered after Y died`: one of a whole list."""
+        if members.partner:
+            return "last" if form.largest else "first", self._joint_work(members, say), ""
         member = self._text.fill((self._text.table.entity[members.property].member,), "s", say(members.shared))
         if not form.moment:
             return "last" if form.largest else "first", member, ""
         to = f"to {self._text.table.literal[form.property].to}"
         when = self._say_when(form.moment, form.later, members.shared, say)
         return "first" if form.later else "last", member, f"{to} {when}"
+
+    def _joint_work(self, members: Members, say: Say) -> str:
+        """`film that X made with Y`; `film that the director and the editor of X made together` of one named work."""
+        together = self._text.table.entity[members.property].together
+        if say == self._text.described and (both := self._roles_in_one((members.shared, members.partner))):
+            return together.replace("{s}", both).replace("with {o}", "together")
+        return together.replace("{o}", self._say_partner(members, say)).replace("{s}", say(members.shared))
+
+    def _say_partner(self, members: Members, say: Say) -> str:
+        """With whom works were made: by what they did, `the cinematographer Sven Nykvist`, or as they are described."""
+        if say == self._text.described and members.partner.startswith("hop"):
+            return say(members.partner)
+        return f"the {self._text.table.entity[members.credit].role} {say(members.partner)}"
 
     def _ask_of_set(self, form: Extreme, members: Members, winner: str, say: Say) -> str:
         if self._is_of_list(form):
@@ -237,6 +253,8 @@ class ComputationVerbaliser:
                 # `The first opera after its librettist died`: after that of which opera?
                 return self._ask_after(form, turn, members, winner)
             what = "Who" if self._kind(winner) == "person" else "What"
+            if members.partner:
+                return self._pick(JOINT_WORK_FRAMES).format(what=what, turn=turn, member=member)
             if not to:
                 return f"{what} was the {turn} {member}?"
             return self._pick(FIRST_OF_LIST_FRAMES).format(what=what, turn=turn, member=member, to=to)
@@ -381,20 +399,10 @@ class ComputationVerbaliser:
 
     def _pair(self, entities: Sequence[str], word: str = "and") -> str:
         """`the director and the composer of X`, or two descriptions."""
+        if together := self._roles_in_one(entities, word):
+            return together
         lookups = [self._text.step(one).derivation if one.startswith("hop") else None for one in entities]
         entry = self._text.table.entity
-        if (
-            all(isinstance(one, Lookup) and one.subject.startswith("Q") and one.property in entry for one in lookups)
-            and len({one.subject for one in lookups if isinstance(one, Lookup)}) == 1
-        ):
-            first, *others = (entry[one.property] for one in lookups if isinstance(one, Lookup))
-            roles = [first.role, *(one.role for one in others)]
-            if all(roles):
-                subject = self._text.described(lookups[0].subject)  # type: ignore[union-attr]
-                for one, other in ((first, others[0]), (others[0], first)) if word == "and" and len(roles) == 2 else ():
-                    if both := one.both.get(other.role):
-                        return self._refer(entities, both.replace("{s}", subject))
-                return self._refer(entities, f"{listed([f'the {role}' for role in roles], word)} of {subject}")
         named = [one for one in lookups if isinstance(one, Lookup) and one.subject.startswith("Q")]
         if len(named) == len(entities) and len({one.property for one in named}) == 1:
             role = entry[named[0].property].role if named[0].property in entry else ""
@@ -404,6 +412,24 @@ class ComputationVerbaliser:
         if word == "and" and (holders := self._holders(entities)):
             return self._refer(entities, holders)
         return listed(sorted((self._text.described(one) for one in entities), key=_has_clause), word)
+
+    def _roles_in_one(self, entities: Sequence[str], word: str = "and") -> str:
+        """`the director and the composer of X`: what several are to one that is named; empty for others."""
+        lookups = [self._text.step(one).derivation if one.startswith("hop") else None for one in entities]
+        entry = self._text.table.entity
+        found = [one for one in lookups if isinstance(one, Lookup) and one.subject.startswith("Q")]
+        known = [one for one in found if one.property in entry]
+        if len(known) < len(entities) or len({one.subject for one in known}) > 1:
+            return ""
+        first, *others = (entry[one.property] for one in known)
+        roles = [first.role, *(one.role for one in others)]
+        if not all(roles):
+            return ""
+        subject = self._text.described(known[0].subject)
+        for one, other in ((first, others[0]), (others[0], first)) if word == "and" and len(roles) == 2 else ():
+            if both := one.both.get(other.role):
+                return self._refer(entities, both.replace("{s}", subject))
+        return self._refer(entities, f"{listed([f'the {role}' for role in roles], word)} of {subject}")
 
     def _role_of_all(self, entities: Sequence[str]) -> str:
         """What all of them are called by what they did: `director`; `person` where they did several things."""

@@ -97,6 +97,9 @@ COUNT_FRAMES = (
 FIRST_OF_LIST_FRAMES = ("{what} was the {turn} {member} {to}?", "Which {member} was the {turn} {to}?")
 """Of a whole list, what comes next to a moment: `the first opera by X to be premiered after Y died`."""
 
+JOINT_WORK_FRAMES = ("{what} was the {turn} {member}?", "What is the title of the {turn} {member}?")
+"""Of a whole list, what two people made together: `the first film that X made with Y`."""
+
 AFTER_FIRST_OF_LIST_FRAMES = (
     "{When}, {what} was the {turn} {member} to {to}?", "{When}, which {member} was the {turn} to {to}?",
 )  # fmt: skip

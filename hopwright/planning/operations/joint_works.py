@@ -1,0 +1,86 @@
+"""What two people made together: the first film that a director made with a cinematographer, the last opera of two."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+
+from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
+from hopwright.planning.operations.base import OperationContext
+from hopwright.planning.operations.lookahead import satisfies_reader
+from hopwright.planning.operations.starting_points import draw_joint_works
+from hopwright.planning.plan_builder import PlanBuilder, StepOutput
+from hopwright.planning.traversals import JointWork
+from hopwright.records import Lookup
+
+_Option = tuple[JointWork, str, str]
+"""With what the owner of the list and the partner are referred to."""
+
+
+def joint_of_both(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """Of two whom the plan found."""
+    return _choose(
+        builder,
+        context,
+        (
+            (joint, owner.ref, partner.ref)
+            for owner, partner in itertools.permutations(inputs, 2)
+            for joint in builder.traversals.joint_works(owner.entity)
+            if joint.partner == partner.entity
+        ),
+    )
+
+
+def joint_with_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """Of somebody whom the plan found, and of another whom it names."""
+    (found,) = inputs
+    traversals = builder.traversals
+    options: list[_Option] = [(joint, found.ref, joint.partner) for joint in traversals.joint_works(found.entity)]
+    options += [
+        (joint, owner, found.ref)
+        for owner in traversals.joint_owners.get(found.entity, ())
+        for joint in traversals.joint_works(owner)
+        if joint.partner == found.entity
+    ]
+    return _choose(builder, context, options)
+
+
+def joint_of_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """Of two whom the plan names."""
+    found = draw_joint_works(builder, context)
+    return _choose(builder, context, ((joint, joint.owner, joint.partner) for joint in found))
+
+
+def _choose(builder: PlanBuilder, context: OperationContext, options: Iterable[_Option]) -> StepOutput:
+    suits = satisfies_reader(builder, context)
+    for joint, owner, partner in _shuffle(builder, options):
+        named = [one for one in (owner, partner) if not one.startswith("hop")]
+        if not all(map(builder.admits, (*named, joint.work))) or not suits(joint.work):
+            continue
+        if _find_part(builder, partner) not in ("", joint.credit) or not _is_found_as_maker(builder, owner, joint):
+            continue
+        builder.name(*named)
+        builder.take(joint.work)
+        members = f"having({joint.credit}, {partner}, all({joint.whole.property}, {owner}))"
+        expression = f"{'argmax' if joint.largest else 'argmin'}({joint.whole.measure}, {members})"
+        return StepOutput("entity", builder.compute(expression, "comparison", joint.work), joint.work)
+    raise PlanningDeadEnd(DeadEnd.NOTHING_TOGETHER)
+
+
+def _shuffle(builder: PlanBuilder, options: Iterable[_Option]) -> list[_Option]:
+    held = list(options)
+    return builder.rng.sample(held, len(held))
+
+
+def _find_part(builder: PlanBuilder, reference: str) -> str:
+    """The property by which a plan finds somebody; empty where it names them, or finds them otherwise."""
+    step = builder.draft.steps[int(reference[3:]) - 1].derivation if reference.startswith("hop") else None
+    return step.property if isinstance(step, Lookup) else ""
+
+
+def _is_found_as_maker(builder: PlanBuilder, owner: str, joint: JointWork) -> bool:
+    """Whether a plan finds the owner of a list in the part in which they made what is on it, if it finds them."""
+    part = _find_part(builder, owner)
+    if part in builder.traversals.table.credits:
+        return False  # some direct what they write, but they are not asked for as its writers
+    return not part or (part, joint.owner) in builder.traversals.graph.out_edges(joint.work)
