@@ -394,8 +394,10 @@ def _find_end(whole: WholeList, held: Mapping[str, Sequence[str]], partner: str,
     (date, work), *others = sorted((one for one in whole.dates if partner in held[one[1]]), reverse=largest)
     if not others or is_later(others[0][0], date) is not (not largest):
         return ""
-    nearer = [one for when, one in whole.dates if one != work and is_later(when, date) is not (not largest)]
-    return work if nearer and all(held[one] for one in nearer) else ""
+    sides = {one: is_later(when, date) for when, one in whole.dates if one != work}
+    if largest not in sides.values():
+        return ""  # nothing came before it for certain
+    return work if all(held[one] for one, later in sides.items() if later is not (not largest)) else ""
 
 
 def spread(rows: Sequence[_T], limit: int) -> Sequence[_T]:
