@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict
 
 from hopwright.checks.near_duplicates import NearDuplicateFinder, cut
 from hopwright.errors import InputError
-from hopwright.foreign import LONGEST_FILE, JsonError, load_json, read_bounded
+from hopwright.foreign import LONGEST_FILE, JsonError, load_json, open_file, read_bounded
 from hopwright.records import Item
 from hopwright.text.matching import fold, is_distinctive_name
 
@@ -210,7 +210,8 @@ class OverlapFinder:
 
 def _read_bytes(path: Path) -> bytes:
     try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        with open_file(path) as packed:
+            file = gzip.GzipFile(fileobj=packed) if path.suffix == ".gz" else packed
             return read_bounded(cast(IO[bytes], file), LONGEST_FILE, path)
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None

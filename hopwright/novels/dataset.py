@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 from pydantic import ValidationError
 
 from hopwright.errors import InputError
-from hopwright.foreign import JsonError, load_json, show
+from hopwright.foreign import JsonError, load_json, read_file, show
 from hopwright.knowledge.books.book import Book, hash_text, plain_lines
 from hopwright.novels.book_names import BookNames
 from hopwright.novels.drafting import K, NovelCounts, NovelDrafter, Tell
@@ -184,7 +184,7 @@ def read_novel_set(folder: Path) -> NovelSet:
     books, renames = {}, {}
     for path in sorted((folder / "books").glob("*.json")):
         try:
-            value = load_json(path.read_bytes())
+            value = load_json(read_file(path))
             if path.name.endswith(".book.json"):
                 names = BookNames.model_validate(value)
                 books[names.id] = names
