@@ -59,7 +59,8 @@ def join_fields(lines: list[list[str]]) -> bytes:
 
 _CELLS = st.one_of(
     st.none(), st.text(max_size=20), st.integers(-(2**63), 2**63 - 1), st.floats(), st.booleans(),
-    st.binary(max_size=20), st.datetimes(), st.lists(st.text(max_size=5), max_size=3), st.sampled_from(["x" * 100_000, {"a": [1]}, [[None]]]),
+    st.binary(max_size=20), st.datetimes(), st.lists(st.text(max_size=5), max_size=3),
+    st.sampled_from(["x" * 100_000, {"a": [1]}, [[None]]]),
 )  # fmt: skip
 
 
