@@ -62,3 +62,21 @@ def test_what_is_no_file_is_refused_in_one_line(
     assert (result.code, result.out) == (1, ""), result
     assert len(result.err.strip().splitlines()) == 1
     assert str(special) in result.err
+
+
+@pytest.mark.parametrize("arguments", [
+    ("audit", "a" * 5_000), ("audit", "data.jsonl", "--graph", "a" * 300),
+    ("export", "data.jsonl", "--out", "/dev/full"), ("export", "data.jsonl", "--out", "/proc/none"), ("export", "data.jsonl", "--out", "data.jsonl"),
+])  # fmt: skip
+def test_a_path_that_the_system_refuses_is_one_line(
+    arguments: tuple[str, ...],
+    call,  # type: ignore[no-untyped-def]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_jsonl(all_items(), tmp_path / "data.jsonl")
+    result = call(*arguments)
+    assert (result.code, result.out) == (1, ""), result
+    assert len(result.err.strip().splitlines()) == 1
+    assert len(result.err) < 1_000
