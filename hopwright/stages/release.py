@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hopwright.checks.overlap import check_questions
 from hopwright.difficulty.specs import SOLVERS, parse_voters
 from hopwright.errors import InputError, RunError
 from hopwright.knowledge.wikidata.properties import default_table
@@ -209,6 +208,8 @@ def _find_review(run: RunFolder, parameters: ReleaseRun) -> ReviewParts | None:
 
 def _check_published(parameters: ReleaseRun) -> None:
     """Raises InputError for a file to compare with that holds no questions, before anything is removed or made."""
+    from hopwright.checks.overlap import check_questions
+
     for name in parameters.release.against:
         check_questions(Path(name).expanduser().absolute())
 

@@ -66,7 +66,9 @@ def test_what_is_no_file_is_refused_in_one_line(
 
 @pytest.mark.parametrize("arguments", [
     ("audit", "a" * 5_000), ("audit", "data.jsonl", "--graph", "a" * 300),
-    ("export", "data.jsonl", "--out", "/dev/full"), ("export", "data.jsonl", "--out", "/proc/none"), ("export", "data.jsonl", "--out", "data.jsonl"),
+    ("export", "data.jsonl", "--out", "/dev/full"),
+    ("export", "data.jsonl", "--out", "/proc/none"),
+    ("export", "data.jsonl", "--out", "data.jsonl"),
 ])  # fmt: skip
 def test_a_path_that_the_system_refuses_is_one_line(
     arguments: tuple[str, ...],
