@@ -198,7 +198,7 @@ def read_novel_set(folder: Path) -> NovelSet:
     if (folder / "windows.parquet").is_file():
         try:
             rows = [row or {} for row in read_parquet_rows(folder / "windows.parquet", _WINDOW_SCHEMA.names)]
-            windows = {str(row["sha256"]): str(row["text"]) for row in rows}
+            windows = {row["sha256"]: row["text"] for row in rows}
         except (OSError, ParquetError, KeyError):
             raise InputError(f"{folder / 'windows.parquet'}: damaged") from None
     return NovelSet(folder, items, twins, books, renames, windows)
