@@ -6,8 +6,10 @@ as always. So a forged, lost or repeated call can do no harm.
 
 from __future__ import annotations
 
+import contextlib
 import hmac
-import json
+import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -18,6 +20,7 @@ from typing import Any
 from annotation.server import Server
 from annotation.server_reading import read_json
 from hopwright.errors import RunError
+from hopwright.foreign import JsonError, load_json
 
 HEADER = "X-Hopwright-Secret"
 PATH = "/label-studio"
@@ -25,6 +28,8 @@ ACTIONS = ("ANNOTATION_CREATED", "ANNOTATION_UPDATED", "ANNOTATIONS_CREATED", "A
 
 _MOST_BYTES = 1_000_000
 _HOST = "127.0.0.1"
+_CALL_SECONDS = 10.0
+"""A call that has not come as a whole by then never does."""
 _SETTLE_SECONDS = 1.0
 """Calls come in bursts: this long after the last one, what changed is pulled."""
 _WAIT_SECONDS = 10.0
@@ -42,10 +47,9 @@ class Receiver:
         self._first = 0.0
         self._last = 0.0
         try:
-            self._server = ThreadingHTTPServer((_HOST, port), _make_handler(secret, self._note_call))
+            self._server = _Server((_HOST, port), _make_handler(secret, self._note_call))
         except OSError as error:
             raise RunError(f"cannot listen on {_HOST}:{port} ({error.strerror}); choose another --port") from None
-        self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
 
     @property
@@ -116,9 +120,23 @@ def unregister(server: Server, ids: Iterable[int]) -> None:
         server.client.webhooks.delete(id)
 
 
+def _cut_off(connection: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)
+
+
 def _make_handler(secret: str, heard: Callable[[], None]) -> type[BaseHTTPRequestHandler]:
     """A handler class for one secret; the standard library wants a class, not an object."""
     return type("Handler", (_Handler,), {"secret": secret, "heard": staticmethod(heard)})
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A caller who is gone before the answer is nobody's mistake here."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -127,7 +145,18 @@ class _Handler(BaseHTTPRequestHandler):
     secret: str
     heard: Callable[[], None]
     server_version, sys_version = "hopwright", ""
-    timeout = 10
+
+    def setup(self) -> None:
+        """Whoever sends a byte now and then is cut off, too."""
+        super().setup()
+        self._end = threading.Timer(_CALL_SECONDS, _cut_off, [self.connection])
+        self._end.daemon = True
+        self._end.start()
+
+    def finish(self) -> None:
+        """Every way in which a call ends."""
+        self._end.cancel()
+        super().finish()
 
     def do_POST(self) -> None:
         """A call from Label Studio."""
@@ -152,8 +181,8 @@ class _Handler(BaseHTTPRequestHandler):
         if not 0 <= size <= _MOST_BYTES:
             return 413
         try:
-            body = json.loads(self.rfile.read(size))
-        except (ValueError, OSError):
+            body = load_json(self.rfile.read(size))
+        except (JsonError, OSError):
             return 400
         if isinstance(body, dict) and body.get("action") in ACTIONS:
             self.heard()

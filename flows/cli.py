@@ -68,7 +68,7 @@ def main() -> None:
     from typer.exceptions import TyperException
 
     from hopwright.errors import HopwrightError
-    from hopwright.foreign import escape_controls, escape_page
+    from hopwright.foreign import escape_controls, escape_page, show
 
     call_parameters(spell_options(OWN_OPTIONS))
     try:
@@ -76,6 +76,12 @@ def main() -> None:
     except HopwrightError as error:
         # It may quote a file; what it quotes writes no lines of its own.
         print(f"hopwright: {escape_controls(str(error))}", file=sys.stderr)
+        sys.exit(1)
+    except OSError as error:
+        # What the operating system says of a file that was named, such as a folder that may not be written.
+        if error.filename is None:
+            raise
+        print(f"hopwright: {show(error.filename)}: {error.strerror}", file=sys.stderr)
         sys.exit(1)
     except TyperException as error:
         print(escape_page(_explain_usage(error.format_message())), file=sys.stderr)

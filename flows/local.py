@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from hopwright.errors import RunError, ServiceError
-from hopwright.runs.files import explain_os_errors
+from hopwright.runs.files import explain_os_errors, hold_lock
 
 _START_SECONDS = 120
 _END_SECONDS = 10
@@ -56,6 +56,10 @@ def prefect_server(home: Path) -> Iterator[Callable[[], None]]:
         folder.mkdir(parents=True, exist_ok=True)
         # Its database holds parameters and results of every run.
         folder.chmod(0o700)
+    # Two servers that make one database at the same moment spoil it for each other.
+    starting = contextlib.ExitStack()
+    starting.enter_context(hold_lock(folder / "start.lock", f"Prefect's database in {folder}", 2 * _START_SECONDS))
+    with explain_os_errors(folder):
         output = log.open("wb")
     environment = {**_OWN_SERVER, **os.environ, "PREFECT_HOME": str(folder)}
     with output:
@@ -74,8 +78,9 @@ def prefect_server(home: Path) -> Iterator[Callable[[], None]]:
         assert child.stdout is not None
         port = child.stdout.readline().strip()
         os.environ.update(PREFECT_HOME=str(folder), PREFECT_API_URL=f"http://127.0.0.1:{port}/api")
-        yield lambda: _wait(child, f"http://127.0.0.1:{port}/api/health", log)
+        yield lambda: _wait(child, f"http://127.0.0.1:{port}/api/health", log, starting)
     finally:
+        starting.close()
         os.environ.pop("PREFECT_API_URL", None)
         _end(child)
 
@@ -120,7 +125,8 @@ def _set_environment() -> None:
         os.environ.setdefault(name, value)
 
 
-def _wait(child: subprocess.Popen[str], url: str, log: Path) -> None:
+def _wait(child: subprocess.Popen[str], url: str, log: Path, starting: contextlib.ExitStack) -> None:
+    """Wait until the server answers; then it has its database, and another one may start."""
     deadline = time.monotonic() + _START_SECONDS
     while not answers(url):
         if child.poll() is not None or time.monotonic() > deadline:
@@ -128,6 +134,7 @@ def _wait(child: subprocess.Popen[str], url: str, log: Path) -> None:
                 raise RunError(reason)
             raise ServiceError(f"Prefect's server does not start; what it said is in {log}")
         time.sleep(0.1)
+    starting.close()
 
 
 def _end(child: subprocess.Popen[str]) -> None:

@@ -8,10 +8,13 @@ terminal obeys and a page hides, are shown as what they are.
 from __future__ import annotations
 
 import codecs
+import errno
+import io
 import json
 import math
 import os
 import re
+import stat
 import tomllib
 import unicodedata
 import zlib
@@ -33,6 +36,9 @@ LONGEST_FILE = 1 << 30
 _BLOCK = 1 << 20
 _DEPTH = 64
 """Levels of arrays and objects in one JSON value. A release's row has 8."""
+_NO_FILES = {
+    stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"
+}  # fmt: skip
 _SHOWN = 200
 _SHOWN_OF_FILE = 300
 
@@ -247,6 +253,21 @@ class _ArrayText:
         return not self._ended
 
 
+def open_file(path: Path) -> io.BufferedReader:
+    """Open a file of others for reading its bytes. Raises OSError, as opening itself does, for what is no file."""
+    check_file(path)
+    return path.open("rb")
+
+
+def check_file(path: Path) -> None:
+    """Raises OSError where nothing is, or a folder, a pipe, a socket or a device, which may block or never end."""
+    kind = stat.S_IFMT(path.stat().st_mode)
+    if kind == stat.S_IFDIR:
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if kind != stat.S_IFREG:
+        raise OSError(errno.EINVAL, f"it is {_NO_FILES.get(kind, 'no regular file')}, not a file", str(path))
+
+
 def read_bounded(file: IO[bytes], most: int, what: object) -> bytes:
     """The whole of a file that is read at once. Raises InputError, naming `what`, where it has more bytes than that."""
     data = file.read(most + 1)
@@ -255,11 +276,16 @@ def read_bounded(file: IO[bytes], most: int, what: object) -> bytes:
     return data
 
 
+def read_file(path: Path, most: int = LONGEST_LINE) -> bytes:
+    """The whole of a small file. Raises OSError for what is no file, InputError for one of more than `most` bytes."""
+    with open_file(path) as file:
+        return read_bounded(file, most, path)
+
+
 def read_toml(path: Path) -> dict[str, Any]:
     """The tables of a TOML file. Raises InputError, with the file, for one that cannot be read or is none."""
     try:
-        with path.open("rb") as file:
-            return tomllib.loads(read_bounded(file, LONGEST_LINE, path).decode("utf-8"))
+        return tomllib.loads(read_file(path).decode("utf-8"))
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
     except UnicodeDecodeError:

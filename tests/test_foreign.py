@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import zlib
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -24,6 +26,7 @@ from hopwright.foreign import (
     escape_page,
     find_control,
     load_json,
+    open_file,
     read_body_limit,
     read_lines,
     show,
@@ -134,3 +137,19 @@ def test_escaped_json_is_the_same_json(value: object) -> None:
     shown = escape_json(json.dumps(value, ensure_ascii=False))
     assert json.loads(shown) == value
     assert not set(shown) & set("\x1b\x7f\x9b\u202e\r")
+
+
+def test_only_files_are_opened(tmp_path: Path) -> None:
+    """Opening a pipe that nobody writes to would wait for ever, and /dev/zero has no end."""
+    (tmp_path / "file").write_bytes(b"read")
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("file", "link"):
+        with open_file(tmp_path / name) as file:
+            assert file.read() == b"read"
+    for path, reason in (
+        (tmp_path / "pipe", "it is a pipe"), (Path("/dev/zero"), "it is a device"), (tmp_path, "Is a directory"),
+        (tmp_path / "none", "No such file"),
+    ):  # fmt: skip
+        with pytest.raises(OSError, match=reason):
+            open_file(path)

@@ -10,7 +10,7 @@ from flows.console.options import merge_options
 from flows.console.output import err, out, print_json
 from flows.console.set_audits import show_audit
 from hopwright.errors import InputError
-from hopwright.foreign import show
+from hopwright.foreign import read_file, show
 from hopwright.knowledge.images.commons import COMMONS, STATEMENTS, CommonsPictures
 from hopwright.knowledge.images.flags import FlagPictures
 from hopwright.knowledge.images.folder import FolderPictures
@@ -278,7 +278,7 @@ def _tell_store(store: PictureStore, *, as_json: bool) -> None:
 
 def _read_ids(path: Path) -> list[str]:
     try:
-        lines = path.read_text("utf-8").split()
+        lines = read_file(path).decode("utf-8").split()
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read ({error})") from None
     if wrong := [line for line in lines if not (line[:1] == "Q" and line[1:].isdigit())]:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from hopwright.errors import InputError
-from hopwright.foreign import JsonError, load_json, read_bounded
+from hopwright.foreign import JsonError, load_json, read_file
 from hopwright.runs import RunFolder, list_runs
 from hopwright.settings import (
     BuildParameters,
@@ -17,7 +17,6 @@ from hopwright.settings import (
     read_presets,
 )
 
-_LONGEST = 16 << 20
 _SHOWN = 5
 """So many of the latest runs are named where another one is asked for."""
 _P = TypeVar("_P", bound=RunParameters)
@@ -28,8 +27,7 @@ def read_parameter_file(path: Path | None) -> dict[str, Any]:
     if path is None:
         return {}
     try:
-        with path.open("rb") as file:
-            values = load_json(read_bounded(file, _LONGEST, path))
+        values = load_json(read_file(path))
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
     except JsonError as error:

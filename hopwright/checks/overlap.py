@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict
 
 from hopwright.checks.near_duplicates import NearDuplicateFinder, cut
 from hopwright.errors import InputError
-from hopwright.foreign import LONGEST_FILE, JsonError, load_json, read_bounded
+from hopwright.foreign import LONGEST_FILE, JsonError, load_json, open_file, read_bounded
 from hopwright.records import Item
 from hopwright.text.matching import fold, is_distinctive_name
 
@@ -170,8 +170,7 @@ class OverlapFinder:
             for text in _list_questions(record):
                 count += 1
                 self._compare(path.name, place, text)
-        if not count:
-            raise InputError(f"{path}: no questions found (looked for the fields {', '.join(_QUESTION_FIELDS)})")
+        _refuse_none(path, count)
         sha256 = hashlib.sha256(data).hexdigest()
         file = ReferenceFile(name=called or name or path.name, file=path.name, questions=count, sha256=sha256)
         self._files.append(file)
@@ -208,9 +207,20 @@ class OverlapFinder:
             self._matches[match.key] = match
 
 
+def check_questions(path: Path) -> None:
+    """Read a file of questions through. Raises InputError where `OverlapFinder.compare` would."""
+    _refuse_none(path, sum(1 for record in _parse(path, _read_bytes(path)) for _ in _list_questions(record)))
+
+
+def _refuse_none(path: Path, questions: int) -> None:
+    if not questions:
+        raise InputError(f"{path}: no questions found (looked for the fields {', '.join(_QUESTION_FIELDS)})")
+
+
 def _read_bytes(path: Path) -> bytes:
     try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        with open_file(path) as packed:
+            file = gzip.GzipFile(fileobj=packed) if path.suffix == ".gz" else packed
             return read_bounded(cast(IO[bytes], file), LONGEST_FILE, path)
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
@@ -226,7 +236,7 @@ def _parse(path: Path, data: bytes) -> Iterator[Any]:
     try:
         whole = load_json(text)
     except JsonError:
-        for number, line in enumerate(text.splitlines(), 1):
+        for number, line in enumerate(text.split("\n"), 1):
             if not line.strip():
                 continue
             try:

@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 from pydantic import ValidationError
 
 from hopwright.errors import InputError
-from hopwright.foreign import JsonError, load_json, show
+from hopwright.foreign import JsonError, load_json, read_file, show
 from hopwright.knowledge.books.book import Book, hash_text, plain_lines
 from hopwright.novels.book_names import BookNames
 from hopwright.novels.drafting import K, NovelCounts, NovelDrafter, Tell
@@ -35,6 +35,7 @@ from hopwright.novels.shelf import list_books, open_book, read_novel
 from hopwright.novels.star import Complete, StarDrafter
 from hopwright.novels.twins import TwinMaker
 from hopwright.records.json_lines import read_json_lines, validate_row
+from hopwright.records.parquet_rows import ParquetError, read_parquet_rows
 from hopwright.release.folder_swap import open_staging_folder, replace_folder
 from hopwright.reporting.rendering import load_template
 from hopwright.runs.files import hash_file, write_file, write_json_lines
@@ -184,7 +185,7 @@ def read_novel_set(folder: Path) -> NovelSet:
     books, renames = {}, {}
     for path in sorted((folder / "books").glob("*.json")):
         try:
-            value = load_json(path.read_bytes())
+            value = load_json(read_file(path))
             if path.name.endswith(".book.json"):
                 names = BookNames.model_validate(value)
                 books[names.id] = names
@@ -196,10 +197,10 @@ def read_novel_set(folder: Path) -> NovelSet:
     windows: dict[str, str] = {}
     if (folder / "windows.parquet").is_file():
         try:
-            table = pq.read_table(folder / "windows.parquet", schema=_WINDOW_SCHEMA).to_pylist()
-        except (OSError, pa.ArrowException):
+            rows = [row or {} for row in read_parquet_rows(folder / "windows.parquet", _WINDOW_SCHEMA.names)]
+            windows = {row["sha256"]: row["text"] for row in rows}
+        except (OSError, ParquetError, KeyError):
             raise InputError(f"{folder / 'windows.parquet'}: damaged") from None
-        windows = {row["sha256"]: row["text"] for row in table}
     return NovelSet(folder, items, twins, books, renames, windows)
 
 

@@ -29,6 +29,7 @@ from hopwright.pictures.rows import ROW_SCHEMA, count_by, list_media, make_row, 
 from hopwright.pictures.splitting import SPLITS, Split, split_items
 from hopwright.records import Item
 from hopwright.records.json_lines import read_json_lines, validate_row
+from hopwright.records.parquet_rows import ParquetError, read_parquet_rows
 from hopwright.release.folder_swap import open_staging_folder, replace_folder
 from hopwright.reporting.rendering import load_template
 from hopwright.runs.files import hash_file, write_file, write_json_lines
@@ -116,10 +117,10 @@ def read_picture_set(folder: Path) -> PictureSet:
     items = [(item, _read_split(row, place)) for item, row, place in _read_items(folder / "items.jsonl")]
     twins = [item for item, _, _ in _read_items(folder / "twins.jsonl")] if (folder / "twins.jsonl").is_file() else []
     try:
-        pictures = pq.read_table(folder / "pictures.parquet", columns=_PICTURE_SCHEMA.names).to_pylist()
-    except (OSError, pa.ArrowException, KeyError):
+        pictures = [one or {} for one in read_parquet_rows(folder / "pictures.parquet", _PICTURE_SCHEMA.names)]
+        return PictureSet(folder, tuple(items), tuple(twins), {one["media"]: one for one in pictures})
+    except (OSError, ParquetError, KeyError):
         raise InputError(f"{folder / 'pictures.parquet'}: missing or damaged") from None
-    return PictureSet(folder, tuple(items), tuple(twins), {one["media"]: one for one in pictures})
 
 
 def _write_folder(

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from hopwright.errors import InputError
-from hopwright.foreign import JsonError, load_json, read_lines
+from hopwright.foreign import JsonError, load_json, open_file, read_lines
 
 _Record = TypeVar("_Record", bound=BaseModel)
 
@@ -20,9 +20,11 @@ def read_json_lines(path: Path, command: str) -> Iterator[tuple[Any, str]]:
     `command`: what writes such folders.
     """
     try:
-        file = path.open("rb")
-    except OSError:
+        file = open_file(path)
+    except FileNotFoundError:
         raise InputError(f"{path}: missing; is this a folder that `{command}` wrote?") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
     with file:
         for number, line in read_lines(file):
             place = f"{path} line {number}"

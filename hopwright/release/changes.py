@@ -20,7 +20,7 @@ from typing import Any, Literal
 import semver
 
 from hopwright.errors import InputError
-from hopwright.foreign import JsonError, load_json, read_lines
+from hopwright.foreign import JsonError, load_json, open_file, read_lines
 from hopwright.records.base import Record
 from hopwright.release.layout import find_split_files
 from hopwright.release.row_limits import LONGEST_ROW
@@ -225,7 +225,7 @@ class _PreviousRow:
 
 def _scan(path: Path) -> Iterator[tuple[str, int, bytes]]:
     """Id, place and digest of every row."""
-    with path.open("rb") as file:
+    with open_file(path) as file:
         start = 0
         for number, line in read_lines(file, LONGEST_ROW, ends=True):
             row = _parse(path, number, line)
@@ -253,7 +253,7 @@ def _drop_empty(value: Any) -> Any:
 
 
 def _read_row(path: Path, start: int) -> dict[str, Any]:
-    with path.open("rb") as file:
+    with open_file(path) as file:
         file.seek(start)
         return _parse(path, 0, file.readline())
 

@@ -27,6 +27,7 @@ from hopwright.checks import CheckedItem
 from hopwright.checks.overlap import OverlapFinder, OverlapReport, OverlapScreen
 from hopwright.difficulty.plots import draw_calibration
 from hopwright.errors import InputError, RunError
+from hopwright.foreign import read_file
 from hopwright.records import RECORDS_VERSION, Item
 from hopwright.records.migration import refuse_later
 from hopwright.release.card import render_card
@@ -153,7 +154,7 @@ def write_release(
 def read_manifest(folder: Path) -> ReleaseManifest:
     """The manifest of a release. Raises InputError when the folder is no release."""
     try:
-        manifest = ReleaseManifest.model_validate_json((folder / MANIFEST).read_bytes())
+        manifest = ReleaseManifest.model_validate_json(read_file(folder / MANIFEST))
     except (OSError, ValueError):
         raise InputError(f"{folder} is not a release: no readable {MANIFEST}") from None
     refuse_later(manifest.records_version, str(folder))

@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from hopwright.errors import InputError
-from hopwright.foreign import JsonError, load_json, read_lines, show
+from hopwright.foreign import JsonError, load_json, open_file, read_lines, show
 from hopwright.records import LABELS, AnswerType, Derivation, Hop, Item, QuestionPart, Rejected
 from hopwright.records.base import list_union_fields
 from hopwright.records.evidence import EVIDENCE_LISTS, split_entries, tag_lists
@@ -162,7 +162,7 @@ def read_jsonl(path: Path) -> Iterator[tuple[int, ReleaseRow | Rejected]]:
     Raises InputError only when the file itself cannot be opened or read.
     """
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             for number, line in read_lines(file, LONGEST_ROW):
                 if line is None:
                     reason = f"the line is longer than {LONGEST_ROW >> 20} MiB"

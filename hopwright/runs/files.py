@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from hopwright.errors import InputError, RunError
+from hopwright.foreign import open_file
 
 _MARK = ".tmp"
 _LOOK_S = 0.2
@@ -87,7 +88,7 @@ def write_json_lines(rows: Iterable[Mapping[str, Any]]) -> bytes:
 def hash_file(path: Path) -> str:
     """SHA-256 of a file, in hex. Raises InputError when it cannot be read."""
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None

@@ -66,8 +66,11 @@ def make_release(
     engine: StageEngine, parameters: ReleaseRun, describe_review: Callable[[ReviewParts], dict[str, Any]]
 ) -> StageManifest:
     """Write the release of a run; `describe_review` gives the facts of its review, run in a worker process."""
+    plan = plan_release(engine.run, parameters)
+    if parameters.fresh or not is_finished(engine.run, "release"):
+        _check_published(parameters)
     fill = functools.partial(_fill, engine, parameters, describe_review)
-    return engine.write(plan_release(engine.run, parameters), fill, fresh=parameters.fresh)
+    return engine.write(plan, fill, fresh=parameters.fresh)
 
 
 def release_folder(run: RunFolder) -> Path:
@@ -201,6 +204,14 @@ def _find_review(run: RunFolder, parameters: ReleaseRun) -> ReviewParts | None:
         outcomes=notes["outcomes"],
         scores=notes["scores"],
     )
+
+
+def _check_published(parameters: ReleaseRun) -> None:
+    """Raises InputError for a file to compare with that holds no questions, before anything is removed or made."""
+    from hopwright.checks.overlap import check_questions
+
+    for name in parameters.release.against:
+        check_questions(Path(name).expanduser().absolute())
 
 
 def _find_previous(parameters: ReleaseRun) -> Path:
@@ -397,6 +408,7 @@ def _check(run: RunFolder, parameters: BuildParameters) -> None:
     if is_finished(run, "release"):
         return
     require_paths([("release.against", path) for path in wanted.against])
+    _check_published(parameters)
     if wanted.previous:
         _find_previous(parameters)
     if wanted.reviewed and not is_finished(run, _REVIEWED):

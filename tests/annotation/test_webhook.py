@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import socket
+import struct
 import threading
 from collections.abc import Iterator
 from urllib.parse import urlsplit
@@ -59,6 +62,35 @@ def test_nonsense_is_refused(receiver: Receiver):
         assert httpx.post(receiver.url, content=content, headers={HEADER: SECRET}).status_code == 400
     assert httpx.get(receiver.url, headers={HEADER: SECRET}).status_code == 501
     assert not receiver.wait(0.1)
+
+
+def test_whatever_comes_no_thread_ends_with_a_traceback(
+    receiver: Receiver, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr(webhook, "_CALL_SECONDS", 0.3)
+    head = f"POST /label-studio HTTP/1.1\r\n{HEADER}: {SECRET}\r\n"
+    calls = {
+        "nested": head + "Content-Length: 500000\r\n\r\n" + "[" * 500_000,
+        "no end": head + "Content-Length: 900000\r\n\r\n{",
+        "chunks": head + "Transfer-Encoding: chunked\r\n\r\n5\r\n{}",
+        "half a head": head,
+        "controls": head + 'Content-Length: 14\r\n\r\n{"action": "\x1b"}',
+        "no numbers": head + "Content-Length: \u00b2\r\n\r\n",
+        "nothing": "",
+        "wrong secret": "POST /label-studio HTTP/1.1\r\nContent-Length: 900000\r\n\r\n{",
+    }
+    for content in calls.values():
+        with socket.create_connection(("127.0.0.1", urlsplit(receiver.url).port)) as connection:
+            with contextlib.suppress(OSError):
+                connection.sendall(content.encode())
+                while connection.recv(1024):  # the receiver ends it, also where the caller never does
+                    pass
+            # Reset instead of closed: the answer finds nobody.
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    assert not receiver.wait(0.1)
+    assert call(receiver) == 204
+    assert receiver.wait(60)
+    assert capfd.readouterr().err == ""
 
 
 def test_a_burst_is_one_and_an_endless_one_is_cut(receiver: Receiver, monkeypatch: pytest.MonkeyPatch):

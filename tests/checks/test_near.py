@@ -187,3 +187,11 @@ class TestOverlap:
         report = finder.report()
         assert report.compared == () and report.not_compared == PUBLISHED
         assert report.lines()[0].startswith("compared with nothing")
+
+
+def test_a_line_of_json_may_hold_a_line_separator(tmp_path: Path) -> None:
+    """U+2028 stands unescaped in questions that were taken from web pages."""
+    rows = [{"question": f"Who\u2028wrote {name}?"} for name in ("Night", "Dawn")]
+    path = tmp_path / "q.jsonl"
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), "utf-8")
+    assert OverlapFinder().compare(path).questions == 2

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import os
+import re
 from pathlib import Path
 
 import pytest
 
 from flows.console.options import pick_run
-from hopwright.errors import InputError
+from hopwright.errors import InputError, RunError
 from hopwright.runs import RunFolder, Stage, list_runs
 from hopwright.settings import BuildParameters, ReleaseRun, load_parameters, narrow
 from hopwright.stages.release import make_release
@@ -136,6 +139,39 @@ def test_a_release_before_that_is_none_is_refused_before_the_present_one_is_remo
     with pytest.raises(InputError, match=refusal), open_run(parameters) as engine:
         make_release(engine, narrow(parameters, ReleaseRun), lambda _: {})
     assert Stage(run, "release").find_finished() is not None
+
+
+def write_unusable(folder: Path) -> list[Path]:
+    """Files of questions that cannot be compared with."""
+    rows = b"".join(b'{"question": "Who wrote what no %d told?"}\n' % number for number in range(500))
+    contents = {"damaged.json": b'[{"question": "Who"}, {"quest', "cut.jsonl": rows[:-9], "other.json": b'{"rows": []}',
+                "image.jsonl": b"\x89PNG\r\n\x1a\n\x00", "cut.jsonl.gz": gzip.compress(rows)[:-20],
+                "no.jsonl.gz": rows, "empty.jsonl": b""}  # fmt: skip
+    for name, content in contents.items():
+        (folder / name).write_bytes(content)
+    os.mkfifo(folder / "pipe")
+    return [*(folder / name for name in contents), folder / "pipe", Path("/dev/zero"), folder]
+
+
+def test_a_file_to_compare_with_is_read_before_anything_is_removed(held: Path, tmp_path: Path) -> None:
+    run = RunFolder(held, "held")
+    with run.hold():
+        for stage in ("retrieve", "rewrite/passages", "rewrite", "release"):
+            begun = Stage(run, stage)
+            begun.begin({"corpus": "", "anchors": ""})
+            begun.finish()
+    (tmp_path / "files").mkdir()
+    for path in write_unusable(tmp_path / "files"):
+        for fresh in (True, False):
+            values = {"run": "held", "release": {"against": [str(path)]}, "fresh": fresh, "workers": 1}
+            parameters = load_parameters(values, BuildParameters)
+            with pytest.raises((InputError, RunError)) as caught, open_run(parameters) as engine:
+                make_release(engine, narrow(parameters, ReleaseRun), lambda _: {})
+            assert "\n" not in str(caught.value)
+            assert str(path) in str(caught.value) or not fresh
+            assert Stage(run, "release").find_finished() is not None
+        with pytest.raises(InputError, match=re.escape(str(path))):
+            check_build(run, load_parameters({**values, "fresh": True}, BuildParameters))
 
 
 def test_show_says_that_there_is_no_such_item(held: Path, call) -> None:  # type: ignore[no-untyped-def]

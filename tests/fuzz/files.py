@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from hypothesis import strategies as st
 
 from tests.fuzz.hostile import write
 
@@ -41,6 +42,46 @@ def write_parquet(rows: list[Any]) -> bytes:
     buffer = io.BytesIO()
     pq.write_table(pa.Table.from_pylist(rows), buffer)
     return buffer.getvalue()
+
+
+def write_call(method: str, path: str, version: str, headers: list[tuple[str, str]], body: bytes) -> bytes:
+    """A request as it goes over the wire, with its true length where no other is stated."""
+    if not any(name == "Content-Length" for name, _ in headers):
+        headers = [*headers, ("Content-Length", str(len(body)))]
+    head = "".join(f"{name}: {value}\r\n" for name, value in headers)
+    return f"{method} {path} {version}\r\n{head}\r\n".encode("utf-8", "surrogatepass") + body
+
+
+def join_fields(lines: list[list[str]]) -> bytes:
+    """Lines of tab-separated fields."""
+    return "".join("\t".join(line) + "\n" for line in lines).encode("utf-8", "surrogatepass")
+
+
+_CELLS = st.one_of(
+    st.none(), st.text(max_size=20), st.integers(-(2**63), 2**63 - 1), st.floats(), st.booleans(),
+    st.binary(max_size=20), st.datetimes(), st.lists(st.text(max_size=5), max_size=3),
+    st.sampled_from(["x" * 100_000, {"a": [1]}, [[None]]]),
+)  # fmt: skip
+
+
+@st.composite
+def _draw_table(draw: st.DrawFn) -> bytes:
+    """A Parquet file that is one, with columns of any type where texts are looked for."""
+    rows = draw(st.integers(0, 5))
+    columns = {}
+    for name in draw(
+        st.lists(st.sampled_from(["id", "title", "text", "contents", "paragraphs", "context"]), unique=True)
+    ):
+        cell = draw(_CELLS)
+        columns[name] = pa.array([cell if draw(st.booleans()) else None for _ in range(rows)])
+    buffer = io.BytesIO()
+    table = pa.table(columns) if columns else pa.table({"text": pa.array([], pa.string())})
+    packing = draw(st.sampled_from(["none", "snappy", "gzip", "zstd", "brotli"]))
+    pq.write_table(table, buffer, compression=packing, use_dictionary=draw(st.booleans()))
+    return buffer.getvalue()
+
+
+spoilt_tables = _draw_table()
 
 
 def write_pdf() -> bytes:

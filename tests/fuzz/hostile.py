@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from hypothesis import strategies as st
+
+from hopwright.foreign import LONGEST_LINE
 
 TEXTS: tuple[str, ...] = (
     "", " ", "\n", "\x00", "\x1b[31mred\x1b[0m", "\x1b]0;title\x07", "line\nforged: 0 violations", "\r\rforged",
@@ -57,6 +60,30 @@ DOCUMENTS: tuple[bytes, ...] = (
     b"!!python/object",
 )  # fmt: skip
 
+ENDS: tuple[str, ...] = ("\n", "\n", "\r\n", "\r", "\n\n", "\x00", ",\n", "\u2028", "", "\n\x1a\n")
+RAW_NUMBERS: tuple[str, ...] = (
+    "NaN", "-NaN", "Infinity", "-Infinity", "1e400", "-1e400", "1E+999999999", "9" * 4_301, "-" + "9" * 400, "01", "+1",
+    ".5", "1.", "0x1F", "1_000", "-0", "-0.0", "5e-324", "18446744073709551616", "1.0000000000000000000000001",
+    "1" + "0" * 309,
+)  # fmt: skip
+RAW_VALUES: tuple[str, ...] = ("null", "1", '"x"', "[]", "{}", "NaN", "true", "[[[]]]", '"\\ud800"')
+ESCAPES: tuple[str, ...] = (
+    "\\ud800",
+    "\\udc00\\ud800",
+    "\\u0000",
+    "\\u001b[2J",
+    "\\x41",
+    "\\",
+    "\\u12",
+    "\\ud83d\\ude00",
+)
+SIGNS: tuple[str, ...] = (
+    "\x00", "\ufeff", "\r", "\n", "\t", "\x1b[2J", "\ud800", "\u2028", "\u202e", "}", "]", "{", "[", '"', ",", ":",
+    "//x\n", "/**/", "'", "\\", "\x85", "NaN", " " * 5_000,
+)  # fmt: skip
+_NUMBER = re.compile(r"-?\b\d+(?:\.\d+)?\b")
+_KEY = re.compile(r'"[a-z_]+":')
+encodings = st.sampled_from(["utf-8"] * 8 + ["utf-16", "utf-8-sig", "utf-32", "utf-7"])
 texts = st.one_of(st.sampled_from(TEXTS), st.text(st.characters(), max_size=40))
 scalars = st.one_of(
     st.none(), st.booleans(), st.sampled_from(NUMBERS), st.integers(), st.floats(allow_nan=False), texts
@@ -113,6 +140,57 @@ def spoilt(draw: st.DrawFn, documents: list[Any]) -> Any:
 def write(value: Any) -> bytes:
     """The value as JSON, lone surrogates as escapes."""
     return json.dumps(value).encode()
+
+
+@st.composite
+def written(draw: st.DrawFn, documents: list[Any]) -> bytes:
+    """Some good or spoilt documents as JSON, one a line, that no JSON writer would write so."""
+    some = st.one_of(st.sampled_from(documents), spoilt(documents))
+    text = draw(st.sampled_from(ENDS)).join(
+        draw(dirtied(json.dumps(one, ensure_ascii=draw(st.booleans()))))
+        for one in draw(st.lists(some, min_size=1, max_size=3))
+    )
+    if draw(st.integers(0, 200)) == 0:
+        text = text[:-1] + " " * (LONGEST_LINE + 1) + text[-1:]
+    return (draw(st.sampled_from(["", "", "\ufeff"])) + text).encode(draw(encodings), "surrogatepass")
+
+
+@st.composite
+def dirtied(draw: st.DrawFn, text: str) -> str:
+    """A JSON text with up to two places changed that JSON's grammar or its readers disagree about."""
+    for _ in range(draw(st.integers(0, 2))):
+        place = draw(st.integers(0, len(text)))
+        match draw(st.sampled_from(["number", "key", "sign", "nest", "cut", "escape"])):
+            case "number" if found := _NUMBER.search(text, place):
+                text = text[: found.start()] + draw(st.sampled_from(RAW_NUMBERS)) + text[found.end() :]
+            case "key" if found := _KEY.search(text, place):
+                text = f"{text[: found.start()]}{found[0]} {draw(st.sampled_from(RAW_VALUES))}, {text[found.start() :]}"
+            case "nest" if found := _NUMBER.search(text, place):
+                deep = draw(st.sampled_from([10, 63, 64, 65, 500, 100_000]))
+                text = text[: found.start()] + "[" * deep + "]" * deep + text[found.end() :]
+            case "cut":
+                text = text[:place]
+            case "escape" if found := _KEY.search(text, place):
+                text = text[: found.end() - 2] + draw(st.sampled_from(ESCAPES)) + text[found.end() - 2 :]
+            case _:
+                text = text[:place] + draw(st.sampled_from(SIGNS)) + text[place:]
+    return text
+
+
+@st.composite
+def packed(draw: st.DrawFn, contents: st.SearchStrategy[bytes], pack: Callable[[bytes], bytes]) -> bytes:
+    """Contents packed as they should be, or then damaged: cut short, something behind, or a piece changed."""
+    data = pack(draw(contents))
+    match draw(st.sampled_from(["whole", "whole", "cut", "behind", "twice", "mangled"])):
+        case "cut":
+            return data[: draw(st.integers(0, len(data)))]
+        case "behind":
+            return data + draw(st.binary(min_size=1, max_size=20))
+        case "twice":
+            return data * 2
+        case "mangled":
+            return draw(mangled([data]))
+    return data
 
 
 @st.composite

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import io
 import itertools
 import json
 import lzma
@@ -54,8 +56,18 @@ from hopwright.settings import BuildParameters, load_parameters
 from tests.annotation.reviews import annotate, choose, rate
 from tests.annotation.reviews import write as write_answer
 from tests.builders import all_items
-from tests.fuzz.files import LINES, PAGES, PASSAGE_ROWS, pack_gzip, pack_tar
-from tests.fuzz.hostile import TEXTS, mangled, spoilt, texts, write
+from tests.fuzz.files import (
+    LINES,
+    PAGES,
+    PASSAGE_ROWS,
+    join_fields,
+    pack_gzip,
+    pack_tar,
+    pack_zip,
+    spoilt_tables,
+    write_call,
+)  # fmt: skip
+from tests.fuzz.hostile import TEXTS, mangled, packed, spoilt, texts, write, written
 from tests.release.test_format import bare
 from tests.sample_claims import BANK
 from tests.worlds import DictGraph, settle_all
@@ -134,8 +146,9 @@ def check_audit(data: bytes, folder: Path) -> None:
     assert not any(find_control(line) for line in said.split("\n"))
 
 
-def check_anchors(data: bytes, folder: Path) -> None:
-    path = folder / "anchors.jsonl"
+def check_anchors(case: tuple[str, bytes], folder: Path) -> None:
+    packing, data = case
+    path = folder / f"anchors.jsonl{packing}"
     path.write_bytes(data)
     with _only_lines():
         for one in read_anchor_questions(path):
@@ -143,8 +156,9 @@ def check_anchors(data: bytes, folder: Path) -> None:
             one.question.encode() if isinstance(one, AnchorQuestion) else one.model_dump_json()
 
 
-def check_passages(data: bytes, folder: Path) -> None:
-    path = folder / "passages.json"
+def check_passages(case: tuple[str, bytes], folder: Path) -> None:
+    packing, data = case
+    path = folder / f"passages.json{packing}"
     path.write_bytes(data)
     with _only_lines():
         assert read_corpus(path)
@@ -266,7 +280,8 @@ def check_sparql(rows: Any, folder: Path) -> None:
 
 
 def check_webhook(data: bytes, folder: Path) -> None:
-    with Receiver("secret") as receiver:
+    said = io.StringIO()
+    with Receiver("secret") as receiver, contextlib.redirect_stderr(said):
         port = int(receiver.url.split(":")[2].split("/")[0])
         with socket.create_connection(("127.0.0.1", port), timeout=20) as connection, contextlib.suppress(OSError):
             connection.sendall(data)
@@ -279,6 +294,7 @@ def check_webhook(data: bytes, folder: Path) -> None:
         with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
             connection.sendall(head + body)
             assert b" 204 " in connection.recv(65_536)
+    assert not said.getvalue(), "whatever a thread of the server ends with is printed"
 
 
 def _receive(value: Any) -> Any:
@@ -302,11 +318,40 @@ def _only_lines() -> Any:
 
 
 def _documents(*values: Any) -> st.SearchStrategy[bytes]:
-    written = [write(value) for value in values]
-    return st.one_of(mangled([*written, b"\n".join(written)]), spoilt(list(values)).map(write))
+    good = [write(value) for value in values]
+    return st.one_of(mangled([*good, b"\n".join(good)]), spoilt(list(values)).map(write), written(list(values)))
+
+
+def _packed(
+    contents: st.SearchStrategy[bytes], packers: dict[str, Callable[[bytes], bytes]]
+) -> st.SearchStrategy[tuple[str, bytes]]:
+    """A file's packing and bytes; what is packed may be good or not, and how it is packed, too."""
+    return st.one_of(
+        st.tuples(st.just(""), contents),
+        *(st.tuples(st.just(ending), packed(contents, pack)) for ending, pack in packers.items()),
+    )
 
 
 _CALL = f"POST {PATH} HTTP/1.1\r\nHost: x\r\n{HEADER}: secret\r\nContent-Length: 40\r\n\r\n".encode()
+_CALLS = [
+    _CALL.replace(b"Content-Length: 40", line) + body
+    for line, body in (
+        (b"Transfer-Encoding: chunked", b"5\r\n{}\r\n0\r\n\r\n"), (b"Content-Length: " + b"9" * 5_000, b"{}"),
+        (b"Content-Length: -1", b"{}"), (b"Content-Length: 2\r\nContent-Length: 3", b"{}"),
+        (b"Expect: 100-continue", b""),
+    )
+]  # fmt: skip
+_CALL_PARTS = st.tuples(
+    st.sampled_from(["POST", "GET", "PUT", "DELETE", "\x00", "p" * 70_000]),
+    st.sampled_from([PATH, "/", "*", "//x", PATH * 9_000]),
+    st.sampled_from(["HTTP/1.1", "HTTP/1.0", "HTTP/0.9", "HTTP/9" + "9" * 300, ""]),
+    st.lists(st.tuples(st.sampled_from([HEADER, "Content-Length", "Transfer-Encoding", "X" * 300]), texts), max_size=4),
+    _documents({"action": ACTIONS[0], "annotation": {"id": 7}, "project": {"id": 2}}),
+).map(lambda parts: write_call(*parts))  # fmt: skip
+_FIELDS = st.lists(
+    st.one_of(texts, st.sampled_from(["Q1", "P31", "P569", "1990-07-03T00:00:00Z", "+12.5", "xsd:dateTime"])),
+    max_size=6,
+)  # fmt: skip
 _HEADER_VALUES = st.one_of(texts, st.sampled_from(["1", "0.5", "-1", "1e400", "9" * 400, "6m0s", "Wed, 99 Foo 2020 x"]))
 
 _WIKI, _XSD = "http://www.wikidata.org/entity/", "http://www.w3.org/2001/XMLSchema#"
@@ -329,15 +374,17 @@ _ROWS: list[Any] = [
 
 TARGETS = (
     Target("audit", _documents(*ROWS), check_audit),
-    Target("anchors", _documents(_ANCHOR), check_anchors),
-    Target("passages", _documents(*_PASSAGES, *ROWS[:1]), check_passages),
+    Target("anchors", _packed(_documents(_ANCHOR), {".gz": pack_gzip, ".xz": lzma.compress}), check_anchors),
+    Target("passages", _packed(_documents(*_PASSAGES, *ROWS[:1]), {".gz": pack_gzip}), check_passages),
     Target(
         "corpus",
-        st.one_of(
-            st.tuples(st.just(""), mangled([LINES])),
-            st.tuples(st.just(".gz"), mangled([pack_gzip(LINES)])),
-            st.tuples(st.just(".xz"), mangled([lzma.compress(LINES)])),
-            st.tuples(st.just(".tar.gz"), mangled([pack_tar("wikidata5m_all_triplet.txt", LINES)])),
+        _packed(
+            st.one_of(mangled([LINES]), st.lists(_FIELDS, max_size=6).map(join_fields)),
+            {
+                ".gz": pack_gzip,
+                ".xz": lzma.compress,
+                ".tar.gz": functools.partial(pack_tar, "wikidata5m_all_triplet.txt"),
+            },
         ),
         check_corpus,
     ),
@@ -346,6 +393,15 @@ TARGETS = (
         st.one_of(
             *(st.tuples(st.just(ending), mangled(good) if isinstance(good, list) else good) for ending, good in PAGES),
             *(st.tuples(st.just(ending), _documents(*PASSAGE_ROWS)) for ending in (".jsonl", ".json")),
+            *(
+                st.tuples(st.just(ending), packed(_documents(*PASSAGE_ROWS), pack))
+                for ending, pack in (
+                    (".jsonl.gz", pack_gzip),
+                    (".tar.gz", functools.partial(pack_tar, "a.jsonl")),
+                    (".zip", functools.partial(pack_zip, "a.jsonl")),
+                )
+            ),
+            st.tuples(st.just(".parquet"), packed(spoilt_tables, bytes)),
         ),
         check_documents,
     ),
@@ -364,5 +420,5 @@ TARGETS = (
     ),
     Target("annotations", st.tuples(spoilt([ANNOTATION]), spoilt([TASK]) | st.just(TASK)), check_annotations),
     Target("sparql", spoilt([_ROWS]), check_sparql),
-    Target("webhook", mangled([_CALL + b"{}", _CALL + b"[" * 40]), check_webhook),
+    Target("webhook", st.one_of(mangled([_CALL + b"{}", _CALL + b"[" * 40, *_CALLS]), _CALL_PARTS), check_webhook),
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from annotation.validate import read_annotation
+from tests.fuzz.conftest import INPUTS
 from tests.fuzz.found import FOUND
 from tests.fuzz.targets import ANNOTATION, FORM, TARGETS, TASK, Target
 
@@ -22,10 +24,12 @@ MINUTES, SECONDS = "HOPWRIGHT_FUZZ_MINUTES", "HOPWRIGHT_FUZZ_SECONDS"
 """How long the long run and the short one take over all targets, where the environment says so."""
 _NIGHT, _SHORT = 30.0, 60.0
 _ROUND = 40
+Record = Callable[[str, object], None]
 
 
-def run_target(target: Target, folder: Path, examples: int, number: int | None = None) -> None:
-    """Feed a target with so many examples: those of a number, or with none other ones each time."""
+def run_target(target: Target, folder: Path, examples: int, number: int | None = None) -> int:
+    """Feed a target with so many examples: those of a number, or with none other ones each time. Returns how many."""
+    fed = 0
     phases = set(Phase) - {Phase.explain} - (set() if number is not None else {Phase.shrink})
 
     @settings(
@@ -34,9 +38,12 @@ def run_target(target: Target, folder: Path, examples: int, number: int | None =
     )  # fmt: skip
     @given(example=target.examples)
     def feed(example: Any) -> None:
+        nonlocal fed
+        fed += 1
         target.check(example, folder)
 
     (feed if number is None else seed(number)(feed))()
+    return fed
 
 
 def read_share(variable: str, usual: float) -> float:
@@ -57,18 +64,22 @@ def test_what_broke_a_reader_once_breaks_it_no_more(name: str, example: Any, tmp
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
-def test_a_reader_takes_anything(target: Target, tmp_path: Path) -> None:
+def test_a_reader_takes_anything(target: Target, tmp_path: Path, record_property: Record) -> None:
     """The same examples in the same order every time; how many depends on the machine."""
     end = time.monotonic() + read_share(SECONDS, _SHORT)
+    inputs = 0
     for number in itertools.count():
-        run_target(target, tmp_path, _ROUND, number)
+        inputs += run_target(target, tmp_path, _ROUND, number)
         if time.monotonic() > end:
             break
+    record_property(INPUTS, inputs)
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
-def test_a_reader_takes_anything_for_long(target: Target, tmp_path: Path) -> None:
+def test_a_reader_takes_anything_for_long(target: Target, tmp_path: Path, record_property: Record) -> None:
     end = time.monotonic() + 60 * read_share(MINUTES, _NIGHT)
+    inputs = 0
     while time.monotonic() < end:
-        run_target(target, tmp_path, 5 * _ROUND)
+        inputs += run_target(target, tmp_path, 5 * _ROUND)
+    record_property(INPUTS, inputs)

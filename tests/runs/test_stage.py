@@ -176,6 +176,18 @@ def test_two_processes_never_write_one_run(tmp_path: Path) -> None:
     run_toy(tmp_path)
 
 
+def test_of_processes_that_begin_one_run_at_the_same_moment_one_makes_it(tmp_path: Path) -> None:
+    run_toy(tmp_path / "alone")
+    command = [sys.executable, "-m", "tests.runs.toy", str(tmp_path / "raced")]
+    racers = [subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) for _ in range(4)]
+    ends = [(racer.communicate()[1], racer.returncode) for racer in racers]
+    assert any(code == 0 for _, code in ends)
+    for said, code in ends:
+        assert code == 0 or "being written by another process" in said.splitlines()[-1]
+    assert read_bytes(tmp_path / "raced") == read_bytes(tmp_path / "alone")
+    run_toy(tmp_path / "raced")
+
+
 @pytest.mark.parametrize("name", ["", "../x", "a/b", ".hidden", "-x", "a" * 65, "a\n"])
 def test_a_run_name_cannot_leave_its_folder(name: str, tmp_path: Path) -> None:
     with pytest.raises(RunError, match="run name"):

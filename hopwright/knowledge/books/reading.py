@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hopwright.errors import InputError
-from hopwright.foreign import read_bounded, show
+from hopwright.foreign import open_file, read_bounded, show
 from hopwright.knowledge.books.book import Book
 from hopwright.knowledge.books.chapters import split_story
 from hopwright.knowledge.books.epub import read_epub
@@ -48,7 +48,7 @@ class BookNotes:
 def read_book(path: Path, notes: BookNotes | None = None) -> Book:
     """Read a book from a file. Raises InputError, in one line, where the file is no book that can be read."""
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             data = read_bounded(file, _MOST, path)
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None

@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hopwright.errors import InputError
-from hopwright.foreign import LONGEST_FILE, JsonError, load_json, read_bounded
+from hopwright.foreign import LONGEST_FILE, JsonError, load_json, open_file, read_bounded
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Passage
 
@@ -45,7 +45,7 @@ class PassageCorpus:
 def read_corpus(path: Path) -> list[CorpusPassage]:
     """Read a JSON array or JSON lines of `{title, text}`. Raises InputError naming the file and the first bad entry."""
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             text = read_bounded(file, LONGEST_FILE, path).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: {error.strerror if isinstance(error, OSError) else 'not UTF-8'}") from None

@@ -11,6 +11,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from hopwright.errors import InputError
+from hopwright.foreign import read_file
 from hopwright.knowledge.external.rules import find_faults
 from hopwright.llm.schemas import describe_error
 from hopwright.records import Claim, Rejected
@@ -160,9 +161,7 @@ def _validate_line(validator: ClaimValidator, key: str, line: str) -> None:
 
 def _read(path: Path) -> str:
     try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise InputError(f"{path}: too large for a bank of claims ({_MOST_BYTES // 2**20} MiB at most)")
-        return path.read_text("utf-8")
+        return read_file(path, _MOST_BYTES).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
 

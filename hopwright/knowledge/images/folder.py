@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hopwright.errors import InputError
-from hopwright.foreign import read_bounded, show
+from hopwright.foreign import open_file, read_bounded, show
 from hopwright.knowledge.images.pictures import PICTURE_KINDS, FoundPicture, PictureName
 from hopwright.knowledge.images.rendering import MOST_BYTES, writes_text
 
@@ -39,7 +39,7 @@ class FolderPictures:
         table = next((self._folder / name for name in _TABLES if (self._folder / name).is_file()), None)
         if table is None:
             raise InputError(f"{self._folder}: needs a table, {' or '.join(_TABLES)}, with {', '.join(_COLUMNS)}")
-        with table.open("rb") as file:
+        with open_file(table) as file:
             text = read_bounded(file, _MOST_TABLE, table).decode("utf-8", "replace")
         rows = csv.DictReader(io.StringIO(text.removeprefix("﻿"), newline=""), delimiter=_TABLES[table.name])
         if missing := [name for name in _COLUMNS if name not in (rows.fieldnames or ())]:
@@ -66,7 +66,7 @@ class FolderPictures:
         # A table of somebody else's must not reach out of its folder.
         if not path.resolve().is_relative_to(self._folder.resolve()) or not path.is_file():
             raise InputError(f"{place}: {show(values['file'])} is no file of the folder")
-        with path.open("rb") as file:
+        with open_file(path) as file:
             data = read_bounded(file, MOST_BYTES, path)
         svg = media_type == "image/svg+xml"
         return FoundPicture(

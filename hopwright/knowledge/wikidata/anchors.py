@@ -17,6 +17,7 @@ from hopwright.foreign import (
     LONGEST_FILE,
     LONGEST_LINE,
     JsonError,
+    check_file,
     find_control,
     load_json,
     read_bounded,
@@ -266,6 +267,7 @@ def _reject(record: Any, key: str, reason: str) -> Rejected:
 
 
 def _open(path: Path) -> IO[bytes]:
+    check_file(path)
     if path.suffix == ".gz":
         if path.stat().st_size == 0:
             raise EOFError("no bytes")

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Literal, cast
 
 from hopwright.errors import InputError
-from hopwright.foreign import LONGEST_LINE, show
+from hopwright.foreign import LONGEST_LINE, open_file, show
 
 Split = Literal["all", "transductive", "inductive"]
 ROLES = {
@@ -89,7 +89,7 @@ def hash_file(path: Path) -> dict[str, str | int]:
     digest = hashlib.sha256()
     size = 0
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             while block := file.read(_BLOCK):
                 digest.update(block)
                 size += len(block)
@@ -183,16 +183,16 @@ def _open(source: CorpusFile) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _unpack(path: Path) -> Iterator[IO[bytes]]:
-    if path.suffix in (".gz", ".tgz"):
-        if path.stat().st_size == 0:
-            raise EOFError("no bytes")
-        with gzip.open(path) as file:
-            yield cast(IO[bytes], file)
-    elif path.suffix == ".xz":
-        with lzma.open(path) as file:
-            yield cast(IO[bytes], file)
-    else:
-        with path.open("rb") as file:
+    with open_file(path) as file:
+        if path.suffix in (".gz", ".tgz"):
+            if path.stat().st_size == 0:
+                raise EOFError("no bytes")
+            with gzip.open(file) as unpacked:
+                yield cast(IO[bytes], unpacked)
+        elif path.suffix == ".xz":
+            with lzma.open(file) as unpacked:
+                yield cast(IO[bytes], unpacked)
+        else:
             yield file
 
 

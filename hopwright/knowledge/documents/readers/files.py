@@ -18,6 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
 from hopwright.errors import InputError
+from hopwright.foreign import open_file
 
 _PACKED: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
 _TARS = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2")
@@ -57,8 +58,8 @@ class SourceFile:
             if self.member:
                 file = stack.enter_context(_open_archive(self.path, self.path.stat().st_mtime_ns).open(self.member))
             else:
+                file = stack.enter_context(open_file(self.path))
                 _refuse_empty(self.path)
-                file = stack.enter_context(self.path.open("rb"))
             yield _unpack(file, self.member or self.path.name)
 
 
@@ -122,7 +123,7 @@ class _ShortReads(io.BufferedReader):
 
 def _open_tar(path: Path) -> tarfile.TarFile:
     """A tar, packed or not; it is closed with the last reference to it."""
-    file = path.open("rb")
+    file = open_file(path)
     unpacked = _unpack(file, path.name.lower().replace(".tgz", ".tar.gz"))
     return tarfile.open(fileobj=_ShortReads(cast(Any, unpacked)), mode="r:")
 
@@ -137,7 +138,7 @@ def _walk(folder: Path) -> Iterator[Path]:
 def _list_members(path: Path) -> list[SourceFile]:
     lower = path.name.lower()
     if lower.endswith(".zip"):
-        with explain_damage(str(path)), zipfile.ZipFile(path) as archive:
+        with explain_damage(str(path)), open_file(path) as file, zipfile.ZipFile(file) as archive:
             names = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
     elif lower.endswith(_TARS):
         with explain_damage(str(path)), _open_tar(path) as tar:
@@ -155,7 +156,7 @@ def _list_members(path: Path) -> list[SourceFile]:
 
 def _read_through(path: Path) -> None:
     """Read a packed file to its end, where its check sum stands; tarfile stops at the archive's own end."""
-    with explain_damage(str(path)), path.open("rb") as file:
+    with explain_damage(str(path)), open_file(path) as file:
         unpacked = _unpack(file, path.name.lower().replace(".tgz", ".tar.gz"))
         while unpacked.read(_BLOCK):
             pass

@@ -10,8 +10,8 @@ from hopwright.errors import InputError
 from hopwright.foreign import LONGEST_LINE, JsonError, load_json, read_array, read_lines
 from hopwright.knowledge.documents.readers.files import SourceFile
 from hopwright.knowledge.documents.readers.rows import MalformedRow, RawDocument, read_row
+from hopwright.records.parquet_rows import ParquetError, read_parquet_rows
 
-_BATCH = 4096
 _LONGEST_FIELD = 1 << 27
 _TOO_LONG = f"it is longer than {LONGEST_LINE >> 20} MiB"
 _NO_ARRAY = "not a JSON array"
@@ -84,23 +84,17 @@ def read_tab_separated(file: SourceFile) -> Rows:
 
 def read_parquet(file: SourceFile) -> Rows:
     """Rows of a Parquet file, batch by batch. Raises InputError when it is truncated or no Parquet."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     if file.member:
         raise InputError(f"{file.name}: unpack the archive first; Parquet is not read from within one")
     number = 0
     try:
-        with pq.ParquetFile(file.path, memory_map=True) as table:
-            for batch in table.iter_batches(batch_size=_BATCH):
-                # Row by row: a dictionary's long text may stand in all of them.
-                for place in range(batch.num_rows):
-                    (row,) = batch.slice(place, 1).to_pylist()
-                    number += 1
-                    yield from read_row(row, f"row {number}")
-    except (pa.ArrowException, ValueError, OSError) as error:
-        line = str(error).partition("\n")[0]
-        raise InputError(f"{file.name}: truncated or no Parquet after row {number} ({line}); get it again") from None
+        for number, row in enumerate(read_parquet_rows(file.path), start=1):
+            if row is None:
+                yield MalformedRow(f"row {number}", _TOO_LONG)
+            else:
+                yield from read_row(row, f"row {number}")
+    except (ParquetError, OSError) as error:
+        raise InputError(f"{file.name}: truncated or no Parquet after row {number} ({error}); get it again") from None
 
 
 def _number_lines(data: IO[bytes]) -> Iterator[tuple[int, bytes | None]]:
