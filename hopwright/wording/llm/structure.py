@@ -18,6 +18,7 @@ from hopwright.planning.computation_forms import (
     AgeAt,
     AgeInYear,
     Combinations,
+    Extreme,
     GroupSize,
     Rate,
     ShiftedYear,
@@ -389,6 +390,9 @@ class _Reading:
             yield WordingProblem("structure", f"{self._call(index)} asks for an age at a birth")
         if any(_is_age(form) for form in forms):
             mine.add(self.vocabulary.table.roles.birth)
+        for form in forms:  # `to come out after Y died` speaks of the moment as well
+            if isinstance(form, Extreme | GroupSize) and form.moment:
+                mine.update(properties_in(self.draft.hops[int(form.moment[3:]) - 1].derivation))
         known = frozenset().union(*(self.vocabulary.cues(one) for one in mine))
         for property, cues in self.vocabulary.moments().items():
             if property not in mine and (strange := sorted((said & cues) - known)):
