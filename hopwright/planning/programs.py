@@ -17,8 +17,10 @@ from hopwright.planning.operations.base import Operation
 from hopwright.planning.operations.claim_operations import CLAIMED
 from hopwright.planning.operations.lookahead import (
     CHOOSING_FROM_LISTS,
+    JOINT_OPERATIONS,
     LIST_OPERATIONS,
     NAMED_LIST_OPERATIONS,
+    SAME_SORT_OPERATIONS,
 )
 from hopwright.planning.random_draws import draw_by_cumulative_weights, draw_by_weights
 from hopwright.topologies import Topology
@@ -39,6 +41,8 @@ _BEFORE_CLAIMS = frozenset({"apart", "apart-three", "apart-named", "between-two"
 _INCOMPATIBLE_OPERATIONS = frozenset(
     {("most-of-all", "most-of-its"), ("first-of", "most-of-its")}
     | {(one, other) for one in CHOOSING_FROM_LISTS for other in ("year", "date", "number")}
+    # With whom the older of two worked is asked by nobody who does not know already who that was.
+    | {(one, other) for one in SAME_SORT_OPERATIONS for other in JOINT_OPERATIONS}
     # What else a composer brought out after the work that was named is the next in a list that many know.
     | {(one, other) for one in ("named-year", "named-birth", "named-date") for other in LIST_OPERATIONS}
 )
