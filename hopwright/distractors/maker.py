@@ -107,6 +107,7 @@ _MOST_YEARS_HELD = 15
 _MOST_YEARS_OFF = 15
 """How far a wrong year on the way lies from the right one."""
 _MOST_OF_A_LIFE = 12
+_OF_ONE_GENERATION = 20
 """The same of a birth, an age or a number of years: further off, the rest of the chain speaks against it."""
 _OLDEST, _GROWN_UP, _YOUNGEST = 99, 18, 15
 _AT_WORK = 22
@@ -423,6 +424,9 @@ class DistractorMaker:
         if losers is None or not isinstance(derivation, Lookup):
             return []
         values = [held for one in losers for held in self._facts.scalars(one, derivation.property)[:1]]
+        own = stated_value(task.hop)
+        if _asks_birth(task.hop):  # who was born in another generation is dropped on sight
+            values = [one for one in values if _count_years_apart(one, own) <= _OF_ONE_GENERATION]
         if len(values) < _count_needed(losers):
             return OptionShortage("losers", f"{len(values)} of those that were not chosen have a value of their own")
         return values[:3]
@@ -750,7 +754,10 @@ class DistractorMaker:
         if isinstance(derivation, Compute):
             if isinstance(form := read_form(derivation.expression), NextHolder):
                 return self._list_holders(form.timeline, hop.answer_id, task.answers.get(int(form.reference[3:])))
-            return list(list_compared(derivation, task.answers, self._facts))
+            compared = list_compared(derivation, task.answers, self._facts)
+            if not self._is_of_list(hop):
+                return list(compared)
+            return list(self._list_next_in_list(task, hop, [one for one in compared if one != hop.answer_id]))
         found: list[str]
         if isinstance(derivation, Lookup):
             rivals = self._list_rivals(task.find_source(derivation.subject), task)
@@ -764,7 +771,9 @@ class DistractorMaker:
             conditions = read_open_conditions(hop, task.earlier, task.answers, self._facts, final=True)
             found = self._find_meeting(derivation, conditions, hop.answer_id, task.rng)
         found = list(dict.fromkeys(one for one in found if one != hop.answer_id))
-        return found if len(found) <= _MOST_RIVALS else sorted(task.rng.sample(found, _MOST_RIVALS))
+        if len(found) <= _MOST_RIVALS or any(map(self._is_of_list, task.earlier)):
+            return found[:_MOST_RIVALS]  # what is nearest in a list comes first
+        return sorted(task.rng.sample(found, _MOST_RIVALS))
 
     def _list_holders(self, timeline: str, entity: str, year: Value | None) -> list[str]:
         """Holders of the years around the one of an entity's own that lies next to a year."""
@@ -1176,6 +1185,12 @@ def _written(hop: Hop) -> str:
 def _join(distractors: Iterable[Distractor]) -> tuple[Distractor, ...]:
     one, two, three = distractors
     return one, two, three
+
+
+def _count_years_apart(one: Value, other: Value) -> int:
+    """Between two dates or years."""
+    first, second = (held.year if isinstance(held, dt.date) else int(str(held)) for held in (one, other))
+    return abs(first - second)
 
 
 def _count_needed(losers: Sequence[str]) -> int:

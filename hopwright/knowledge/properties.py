@@ -208,6 +208,8 @@ class EntityProperty(_Entry):
     """One of such a list, to follow `the first`: `opera by {s}`; `group` says the same of several."""
     together: str = ""
     """One of those that its subject made with a certain partner: `opera that {s} wrote with {o}`."""
+    together_told: str = ""
+    """The same as a sentence, before a question about the first or the last: `{s} wrote several operas with {o}`."""
     besides: str = ""
     """The property that tells with whom its subject made what is not on the list, such as a part of a film."""
     credit: bool = False

@@ -26,6 +26,8 @@ from hopwright.planning.random_draws import draw_by_cumulative_weights, draw_by_
 from hopwright.topologies import Topology
 
 _ENUMERATED = 4
+_AGES_ALONE = 0.15
+"""How readily a question in four hops or more computes nothing but an age: two dates are soon subtracted."""
 _SAMPLED = 3000
 _MOST_LIKED = 8.0
 """What of larger graphs is sampled is not drawn by greater weights than this."""
@@ -252,6 +254,8 @@ def _list_programs(depends_on: tuple[tuple[int, ...], ...], claimed: bool) -> li
             for one in operations:
                 weight *= one.weight
             weight *= operations[-1].final
+            if len(operations) >= _ENUMERATED and {one.kind for one in operations} <= {"", "temporal"}:
+                weight *= _AGES_ALONE
             computing = sum(bool(one.kind) for one in operations)
             programs[tuple(one.name for one in operations)] = OperationSequence(
                 operations, depends_on, weight ** (4 / (3 + len(operations))) * 0.4 ** max(0, computing - 1)
@@ -322,6 +326,8 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
     roots = sum(not one.takes for one in operations)
     if roots > 1 and names["first-of"] and (operations[0].name != "first-of" or names["lead"]):
         return False  # beside a list stands an event of what those listed share
+    if sum(names[one] for one in JOINT_OPERATIONS) > 1:
+        return False  # what the partner of two made with a third
     if names["first-of"] and names["holder"]:
         return False  # who was president when the youngest of four died
     if names["first-of"] and names["extend"] > 1:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from hopwright.planning.plan import Plan, entities_of, properties_of_step
 from hopwright.planning.target_distribution import TargetDistribution, chance
@@ -178,7 +178,7 @@ class QuotaController:
     def _find_frame(self, plan: Plan) -> str:
         """What a plan shares with those that differ in names, in the list of years, or in which of somebody's kin."""
         steps = [self._find_step_frame(step.derivation) for step in plan.steps]
-        return f"{_FRAME}{plan.topology} {' '.join(leave_out_way(steps))}"
+        return f"{_FRAME}{plan.topology} {' '.join(leave_out_parts(leave_out_way(steps), self._moves.table.entity))}"
 
     def _find_step_frame(self, derivation: Derivation) -> str:
         if isinstance(derivation, Compute):
@@ -201,6 +201,16 @@ class QuotaController:
 def _list_looked_up(derivation: Derivation) -> frozenset[str]:
     """The properties that a step looks up; what a computation takes besides is no hop of its own."""
     return frozenset() if isinstance(derivation, Compute) else properties_of_step(derivation)
+
+
+def leave_out_parts(steps: Sequence[str], entity: Container[str]) -> Sequence[str]:
+    """The steps of a frame without what part people had in a work, where all that is asked for is an age.
+
+    How old a director was when the composer died is the same question as how old an author was when an actor did.
+    """
+    if not steps[-1].startswith("age(") or any("chosen" in step for step in steps):
+        return steps
+    return ["part" if step in entity else step for step in steps]
 
 
 def leave_out_way(steps: Sequence[str]) -> Sequence[str]:

@@ -239,6 +239,14 @@ class ComputationVerbaliser:
             return together.replace("{s}", both).replace("with {o}", "together")
         return together.replace("{o}", self._say_partner(members, say)).replace("{s}", say(members.shared))
 
+    def _tell_joint_works(self, members: Members) -> str:
+        """`X made more than one film with Y`: a sentence before the question, which then asks about one of them."""
+        said = self._text.described
+        told = self._text.table.entity[members.property].together_told
+        if both := self._roles_in_one((members.shared, members.partner)):
+            return told.replace("{s}", both).replace("with {o}", "together")
+        return told.replace("{o}", self._say_partner(members, said)).replace("{s}", said(members.shared))
+
     def _say_partner(self, members: Members, say: Say) -> str:
         """With whom works were made: by what they did, `the cinematographer Sven Nykvist`, or as they are described."""
         if say == self._text.described and members.partner.startswith("hop"):
@@ -318,6 +326,9 @@ class ComputationVerbaliser:
         said = self._text.described
         if form.members is None:
             return self._describe_pair(form, winner, best)
+        if form.members.partner:
+            self._text.openings.append(f"{upper_first(self._tell_joint_works(form.members))}.")
+            return f"the {'last' if form.largest else 'first'} of them"
         if self._is_of_list(form):
             return "the {} {} {}".format(*self._one_of_list(form, form.members, said)).rstrip()
         best = self._best_of_many(form)

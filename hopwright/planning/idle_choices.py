@@ -1,0 +1,63 @@
+"""Choices from a list that make no difference: who photographed the last film of two, if he photographed them all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from hopwright.errors import ExpressionError, InputError
+from hopwright.knowledge.facts import Facts
+from hopwright.knowledge.properties import PropertyTable
+from hopwright.planning.computation_forms import Extreme, Members, read_form
+from hopwright.planning.execution import execute, same
+from hopwright.planning.plan import Plan
+from hopwright.records import Compute
+from hopwright.records.values import Value
+
+
+def find_idle_choice(plan: Plan, answers: Mapping[int, Value], facts: Facts, table: PropertyTable) -> int:
+    """The first hop that chooses one of a whole list for nothing; 0 where there is none.
+
+    It is idle where what would be taken by mistake leads to the same final answer, or where nothing else leads to any.
+    Of works made with a partner these are the others of the two, else those next to the chosen one by date.
+    """
+    for index, step in enumerate(plan.steps[:-1], start=1):
+        form = read_form(step.derivation.expression) if isinstance(step.derivation, Compute) else None
+        if not isinstance(form, Extreme) or form.members is None or form.entities:
+            continue
+        if form.property not in table.entity[form.members.property].ordered_by:
+            continue
+        mistaken = _list_mistaken(form, form.members, str(answers[index]), answers, facts)
+        given = [one for other in mistaken if (one := _run_on(plan, index, other, answers, facts, table)) is not None]
+        if not given or any(same(one, answers[len(plan.steps)]) for one in given):
+            return index
+    return 0
+
+
+def _list_mistaken(
+    form: Extreme, members: Members, chosen: str, answers: Mapping[int, Value], facts: Facts
+) -> Sequence[str]:
+    """What of a list would be taken by mistake."""
+    listed = facts.objects(_resolve(members.shared, answers), members.property)
+    if members.partner:
+        partner = _resolve(members.partner, answers)
+        return [one for one in listed if one != chosen and partner in facts.objects(one, members.credit)]
+    ranked = sorted(listed, key=lambda one: (str(facts.scalars(one, form.property)[0]), one))
+    place = ranked.index(chosen)
+    return [ranked[beside] for beside in (place - 1, place + 1) if 0 <= beside < len(ranked)]
+
+
+def _run_on(
+    plan: Plan, index: int, other: str, answers: Mapping[int, Value], facts: Facts, table: PropertyTable
+) -> Value | None:
+    """The final answer if a hop had another; None where a later hop has none then."""
+    found = {place: value for place, value in answers.items() if place < index} | {index: other}
+    for place, step in enumerate(plan.steps[index:], start=index + 1):
+        try:
+            found[place] = execute(step.derivation, step.answer_type, found, facts, table, step.claims)
+        except (ExpressionError, InputError, ArithmeticError):
+            return None
+    return found[len(plan.steps)]
+
+
+def _resolve(reference: str, answers: Mapping[int, Value]) -> str:
+    return str(answers[int(reference[3:])]) if reference.startswith("hop") else reference
