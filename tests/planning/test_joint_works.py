@@ -7,13 +7,13 @@ import re
 
 import pytest
 
-from hopwright.errors import ExpressionError
+from hopwright.errors import ExpressionError, InputError
 from hopwright.knowledge.facts import GraphFacts
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.source import WikidataSource
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.computation_forms import Extreme, Members, read_form
-from hopwright.planning.execution import run_plan
+from hopwright.planning.execution import execute, run_plan
 from hopwright.planning.expressions import evaluate
 from hopwright.planning.traversals import GraphTraversals, JointWork
 from hopwright.records import Compute, Item, Lookup
@@ -125,4 +125,31 @@ def test_wrong_works_are_of_the_same_maker(drafted: list[tuple[Item, int]], samp
         works = sample.objects(owner, match[5])
         wrong = {one.id for one in hop.distractors}
         assert wrong <= set(works), item.question
-        assert any(partner in sample.objects(str(one), match[3]) for one in wrong), item.question
+        named = {hop.derivation.subject for hop in item.hops if isinstance(hop.derivation, Lookup)}
+        others = {one for one in works if partner in sample.objects(one, match[3])} - {hop.answer_id, *named}
+        assert not others or not wrong.isdisjoint(others), item.question
+
+
+def test_a_mistaken_choice_leads_elsewhere(drafted: list[tuple[Item, int]], sample: GraphStore) -> None:
+    """Who takes another of the works of two arrives at another answer, as far as the facts lead on from it."""
+    facts = GraphFacts(sample, TABLE)
+    tried = 0
+    for item, place in drafted:
+        hop = item.hops[place]
+        assert isinstance(hop.derivation, Compute)
+        match = _JOINT.match(hop.derivation.expression)
+        assert match is not None
+        answers = run_plan(item.hops, facts, TABLE)
+        partner, owner = (str(answers[int(one[3:])]) if one.startswith("hop") else one for one in (match[4], match[6]))
+        for other in sample.objects(owner, match[5]):
+            if partner not in sample.objects(other, match[3]) or other == hop.answer_id or hop.index == len(item.hops):
+                continue
+            given = dict(answers) | {hop.index: other}
+            try:
+                for later in item.hops[hop.index :]:
+                    given[later.index] = execute(later.derivation, later.answer_type, given, facts, TABLE)
+            except (ExpressionError, InputError):
+                continue
+            tried += 1
+            assert given[len(item.hops)] != answers[len(item.hops)], item.question
+    assert tried >= 10

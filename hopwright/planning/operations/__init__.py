@@ -53,7 +53,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("most-of-all", (), "entity", "comparison", 2.0, most_of_all, final=0),
     Operation("most-of-its", ("entity",), "entity", "comparison", 0.03, most_of_all),
     Operation("extend", ("entity",), "entity", "", 5.0, extend),
-    Operation("neighbour-of-both", ("entity", "entity"), "entity", "", 6.0, neighbour_of_both, final=0),
+    Operation("neighbour-of-both", ("entity", "entity"), "entity", "", 0.3, neighbour_of_both, final=0),
     Operation("year", ("entity",), "year", "", 1.2, year, final=0.2),
     Operation("date", ("entity",), "date", "", 1.2, date, final=0.2),
     Operation("number", ("entity",), "number", "", 0.3, number, inner=False),

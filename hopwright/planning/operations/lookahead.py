@@ -161,9 +161,9 @@ def list_parallel(builder: PlanBuilder, context: OperationContext) -> list[tuple
         edge
         for edge in builder.relations.single.get(first.property, ())
         if sort(edge.subject) == sort(first.subject)
+        and fits_partner(builder, context.readers, context.partners[0].entity, edge.object)
         and builder.admits(edge.subject)
         and builder.admits(edge.object)
-        and fits_partner(builder, context.readers, context.partners[0].entity, edge.object)
     ]
     return [(builder.relations.related(first.subject, edge.subject), edge) for edge in alike]
 
