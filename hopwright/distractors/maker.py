@@ -504,7 +504,7 @@ class DistractorMaker:
             fixed = min(1, len(outsiders))
             if self._is_of_list(hop):
                 choice = self._list_next_in_list(task, hop, choice)[:_NEXT_IN_LIST]
-                fixed = min(1, len(choice))
+                fixed = min(2, len(choice))  # what lies on either side of it, or what the two made besides
             if outsiders and choice:
                 choice = self._order_by_value(choice, compared, answer)
                 fixed = 2  # the runner-up is who or what is taken for the answer
@@ -645,17 +645,26 @@ class DistractorMaker:
         assert isinstance(form, Extreme)
         named = task.list_used()
         offered = [one for one in others if one not in named and "(" not in self._siblings.card(one).label]
+        credit = form.members.credit if form.members is not None else ""
+        partners = self._facts.objects(hop.answer_id, credit) if credit else ()
+        # Where a work of the two is named, their first is none that came out later.
+        bounds = [str(held) for one in others if one in named and credit and self._facts.objects(one, credit) == partners
+                  for held in self._facts.scalars(one, form.property)[:1]]  # fmt: skip
+        if bounds:
+            dates = {one: str(held) for one in offered for held in self._facts.scalars(one, form.property)[:1]}
+            offered = [
+                one for one in offered if (dates[one] > max(bounds) if form.largest else dates[one] < min(bounds))
+            ]
         dated = [(str(held), one) for one in offered for held in self._facts.scalars(one, form.property)[:1]]
         dated += [(str(held), hop.answer_id) for held in self._facts.scalars(hop.answer_id, form.property)[:1]]
         ranked = [one for _, one in sorted(dated)]
         own = ranked.index(hop.answer_id)
         step = 0 if not form.moment else -1 if form.later else 1
-        credit = form.members.credit if form.members is not None else ""
-        partners = self._facts.objects(hop.answer_id, credit) if credit else ()
 
-        def measure(one: str) -> tuple[bool, bool, int]:
+        def measure(one: str) -> tuple[bool, bool, bool, int]:
             apart = ranked.index(one) - own
-            return bool(credit) and self._facts.objects(one, credit) != partners, apart != step, abs(apart)
+            beside = bool(form.moment) and abs(apart) == 1
+            return bool(credit) and self._facts.objects(one, credit) != partners, not beside, apart != step, abs(apart)
 
         return tuple(sorted((one for one in ranked if one != hop.answer_id), key=measure))
 

@@ -234,6 +234,10 @@ class GraphTraversals:
         """Whether a fact joins what its property joins, and is not one of those known to mislead."""
         if (subject, property, object) in self.table.misleading:
             return False
+        if property in self.table.credits and any(
+            other != property and end == object for other, end in self.graph.out_edges(subject)
+        ):
+            return False  # who directed what he wrote is not asked for as its writer
         if subject == object or subject in entry.avoid or not self.fits(entry, subject=subject, object=object):
             return False
         # A former state had capitals and heads; present tense and a single answer do not fit it.

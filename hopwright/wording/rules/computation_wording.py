@@ -195,6 +195,9 @@ class ComputationVerbaliser:
             return f"{side} {say(moment)}"
         if kin := self._text.name_kin(moment, owner):
             return f"{side} the death of {kin}" if self._text.draw() < _NOMINAL else f"{side} {kin}, died"
+        lookup = self._text.step(moment).derivation
+        if isinstance(lookup, Lookup) and lookup.subject.startswith("Q") and owner.startswith("hop"):
+            raise ExpressionError(f"no words for what {lookup.subject} was to {owner}")
         if self._text.draw() < _NOMINAL:
             return f"{side} {self._text.event(moment)}"
         return f"{side} {self._happened(moment, say).removeprefix('when ')}"
