@@ -648,8 +648,8 @@ class DistractorMaker:
         credit = form.members.credit if form.members is not None else ""
         partners = self._facts.objects(hop.answer_id, credit) if credit else ()
         # Where a work of the two is named, their first is none that came out later.
-        bounds = [str(held) for one in others if one in named and credit and self._facts.objects(one, credit) == partners
-                  for held in self._facts.scalars(one, form.property)[:1]]  # fmt: skip
+        theirs = [one for one in others if one in named and credit and self._facts.objects(one, credit) == partners]
+        bounds = [str(held) for one in theirs for held in self._facts.scalars(one, form.property)[:1]]
         if bounds:
             dates = {one: str(held) for one in offered for held in self._facts.scalars(one, form.property)[:1]}
             offered = [

@@ -58,7 +58,7 @@ def read_meaning(hop: Hop, hops: Mapping[int, Hop], table: PropertyTable) -> Mea
         case Extreme(members=members):
             side = _side(form, table)
             moment = {"later" if form.later else "earlier"} if form.moment else set[str]()
-            ties = tuple(filter(None, (members.property, members.credit))) if members is not None else ()
+            ties = (members.property,) if members is not None else ()
             return Meaning(frozenset({side, *moment}), bool(form.moment), ties, listed=len(form.entities))
         case GroupSize(members=members):
             sides = frozenset({"later" if form.later else "earlier"} if form.moment else ())

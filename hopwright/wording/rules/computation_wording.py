@@ -69,6 +69,8 @@ _PLACE = re.compile(r"(?P<the>the (?:first|last))(?P<to> to .+)$")
 """`the first to die`: of several, `the first of them to die`."""
 _NOMINAL = 0.5
 """How often a moment is `the death of X` rather than `X died`."""
+_TOGETHER = 0.4
+"""How often two people `made films together`, rather than one `made films with` the other."""
 _ASKED_FIRST = 0.5
 """How often which of a list is meant is a question of its own, before what is asked about it."""
 _VAGUE = frozenset({"thing", "class", "natural feature", "transport link", "event", "work", "place", "person"})
@@ -195,9 +197,6 @@ class ComputationVerbaliser:
             return f"{side} {say(moment)}"
         if kin := self._text.name_kin(moment, owner):
             return f"{side} the death of {kin}" if self._text.draw() < _NOMINAL else f"{side} {kin}, died"
-        lookup = self._text.step(moment).derivation
-        if isinstance(lookup, Lookup) and lookup.subject.startswith("Q") and owner.startswith("hop"):
-            raise ExpressionError(f"no words for what {lookup.subject} was to {owner}")
         if self._text.draw() < _NOMINAL:
             return f"{side} {self._text.event(moment)}"
         return f"{side} {self._happened(moment, say).removeprefix('when ')}"
@@ -246,9 +245,11 @@ class ComputationVerbaliser:
         """`X made more than one film with Y`: a sentence before the question, which then asks about one of them."""
         said = self._text.described
         told = self._text.table.entity[members.property].together_told
-        if both := self._roles_in_one((members.shared, members.partner)):
-            return told.replace("{s}", both).replace("with {o}", "together")
-        return told.replace("{o}", self._say_partner(members, said)).replace("{s}", said(members.shared))
+        both = self._roles_in_one((members.shared, members.partner))
+        owner, partner = said(members.shared), self._say_partner(members, said)
+        if both or self._text.draw() < _TOGETHER:
+            return told.replace("{s}", both or f"{owner} and {partner}").replace("with {o}", "together")
+        return told.replace("{o}", partner).replace("{s}", owner)
 
     def _say_partner(self, members: Members, say: Say) -> str:
         """With whom works were made: by what they did, `the cinematographer Sven Nykvist`, or as they are described."""

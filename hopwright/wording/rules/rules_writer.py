@@ -175,11 +175,6 @@ class PlanVerbaliser:
             return self.names.phrase(step.value)
         return render(step.value, year=step.unit == "year")
 
-    def _state_dated(self, entity: str) -> str:
-        """The name of an answer, of a work with its year: others may have its title."""
-        names = self.names
-        return names.dated_phrase(entity) if isinstance(names, DatedNaming) else names.phrase(entity)
-
     def _name(self, entity: str) -> str:
         """The name; of a work with its year, unless its year is what the plan asks about or compares by."""
         if entity not in self._timed and isinstance(self.names, DatedNaming):
@@ -246,10 +241,7 @@ class PlanVerbaliser:
         step = self._steps[index - 1]
         derivation = step.derivation
         if isinstance(derivation, Lookup):
-            subject = derivation.subject
-            dated = say == self.stated and subject.startswith("hop") and derivation.property not in self.table.literal
-            name = self._state_dated(self.entity(subject)) if dated else say(subject)
-            return self.fill(self._templates(derivation, step, "ask", say), "s", name)
+            return self.fill(self._templates(derivation, step, "ask", say), "s", say(derivation.subject))
         if isinstance(derivation, ReverseLookup):
             entity = str(step.value)
             if holder := self._holder(derivation, say, "holder_ask"):
