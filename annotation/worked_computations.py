@@ -164,9 +164,15 @@ class _ComputationWriter:
                     members = self._facts.objects(self._find_entity(owner), ast.unparse(belonging))
                     yield from self.compare(property, [ast.Name(id=one) for one in members])
                     continue
-                case ast.Call(func=ast.Name(id="having"), args=[credit, partner, whole]):
-                    yield from self.compare(property, [whole])
-                    yield f"only those with {self.name_value(partner)} as {self._table.label(ast.unparse(credit))}"
+                case ast.Call(
+                    func=ast.Name(id="having"),
+                    args=[credit, partner, ast.Call(func=ast.Name(id="all"), args=[belonging, owner])],
+                ):
+                    who, part = self._find_entity(partner), ast.unparse(credit)
+                    members = self._facts.objects(self._find_entity(owner), ast.unparse(belonging))
+                    theirs = [one for one in members if who in self._facts.objects(one, part)]
+                    yield from self.compare(property, [ast.Name(id=one) for one in theirs])
+                    yield f"only those with {self.name_value(partner)} as {self._table.label(part)}"
                     continue
                 case ast.Call(func=ast.Name(id="after" | "before" as side), args=[_, moment, whole]):
                     yield from self.compare(property, [whole])

@@ -391,7 +391,7 @@ class TestOnTheSample:
                     ranks[values.index(right)] += 1
                     nearest += min(values, key=lambda one: sum(abs(one - other) for other in values)) == right
                     total += 1
-        assert total > 100
+        assert total > 80
         assert max(ranks.values()) / total < 0.36 and nearest / total < 0.36
 
     def test_the_right_option_is_seldom_the_longest(self, items):
