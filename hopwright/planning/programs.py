@@ -326,7 +326,7 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
     roots = sum(not one.takes for one in operations)
     if roots > 1 and names["first-of"] and (operations[0].name != "first-of" or names["lead"]):
         return False  # beside a list stands an event of what those listed share
-    if size <= _ENUMERATED and (names["apart"] or names["age-in-year"]):
+    if size == _ENUMERATED and (names["apart"] or names["age-in-year"]):
         return False  # two years that are subtracted for the sake of it
     if sum(names[one] for one in JOINT_OPERATIONS) > 1:
         return False  # what the partner of two made with a third

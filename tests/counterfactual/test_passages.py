@@ -300,8 +300,8 @@ def test_openings_vary_by_kind(services: TwinServices, sample: GraphStore) -> No
                     re.sub(r'"[^"]*"|\b[A-Z0-9][\w,.\'-]*(?: [A-Z0-9][\w,.\'-]*)*', "X", first)
                 )
     counts = {kind: len(found) for kind, found in shapes.items()}
-    assert min(counts["work"], counts["person"]) >= 12 and counts["place"] >= 4, counts
-    assert counts.get("country", 12) >= 12, counts  # few plans lead through a country
+    assert min(counts["work"], counts["person"]) >= 12 and counts.get("place", 4) >= 4, counts
+    assert counts.get("country", 12) >= 12, counts  # few plans lead through a place or a country
 
 
 def test_the_same_facts_give_the_same_words(services: TwinServices, items: tuple[Item, ...]) -> None:

@@ -173,9 +173,9 @@ def test_a_rewording_that_breaks_a_check_is_taken_back(
             return ""
 
         def translate(self, texts: list[str], attempt: int = 0) -> list[RoundTripResult]:
-            return [RoundTripResult(text.replace("the year", "the the year")) for text in texts]
+            return [RoundTripResult(text.replace("the director", "the the director")) for text in texts]
 
-    pairs = {"the": [(("the", "year"), ("the", "the", "year"))]}
+    pairs = {"the": [(("the", "director"), ("the", "the", "director"))]}
     monkeypatch.setattr("hopwright.counterfactual.rewording_checks._load_paraphrases", lambda: pairs)
     done, _ = rewrite_items(items, sample, kinds, Stutter())
     assert [twin.question for twin in done] == [twin.question for twin in twins]
