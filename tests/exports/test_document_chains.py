@@ -29,7 +29,7 @@ def source(sample: GraphStore, sample_kinds: KindIndex) -> WikidataSource:
 def list_articles(graph: GraphStore) -> list[dict[str, str]]:
     """Articles on films and their directors, of whom the birthplace and the year of birth are said."""
     rows: dict[str, str] = {}
-    for film, director in graph.sample_edges("P57", 1500):
+    for film, director in graph.sample_edges("P57", 3000):
         titles = [graph.label(film), graph.label(director)]
         clear = all(len(graph.bearers(one)) == 1 and len(one) > 6 for one in titles)
         if not clear or len(graph.objects(film, "P57")) != 1:
