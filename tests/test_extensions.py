@@ -144,20 +144,21 @@ def test_a_voter_votes_in_the_filter(install: Install, sample_folder: Path, samp
 def test_what_a_package_proposes_becomes_a_distractor(install: Install, sample: GraphStore) -> None:
     anchors = make_anchors(sample)
 
-    def list_options() -> set[str]:
+    def list_options() -> set[tuple[str, int, str]]:
         items, _ = Synthesizer(sample, default_table(), seed=3).draft(anchors, 0, 70)
-        return {one.text for item in items for hop in item.hops for one in hop.distractors}
+        return {(item.id, hop.index, one.text) for item in items for hop in item.hops for one in hop.distractors}
 
     before = list_options()
     install(
         "PROPOSED = []\n"
         "def propose(hop, answers):\n"
         "    if hop.answer_type != 'number' or not hop.answer.isdigit(): return []\n"
-        "    PROPOSED.append(str(int(hop.answer) + 7))\n"
-        "    return [int(hop.answer) + 7]\n",
-        {"hopwright.distractors": "seven_more = added_parts:propose"},
+        "    found = [int(hop.answer) + more for more in (-5, -4, -3, 3, 4, 5, 7)]\n"
+        "    PROPOSED.extend(map(str, found))\n"
+        "    return found\n",
+        {"hopwright.distractors": "some_more = added_parts:propose"},
     )
-    gained = list_options() - before
+    gained = {text for _, _, text in list_options() - before}
     assert gained & set(importlib.import_module("added_parts").PROPOSED)
 
 
