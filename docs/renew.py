@@ -16,18 +16,18 @@ from hopwright.knowledge.wikidata.properties import default_table
 
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
-    "hw-789bc98b3dad4077",
+    "hw-007a456bab46c606",
+    "hw-01e12ec11922ba20",
+    "hw-86cc8609a8d6577a",
     "hw-ce3ca124e02b67d9",
-    "hw-7269a2e6aa16ec69",
-    "hw-1bce1084c7c7306b",
-    "hw-875e30e30c803d6d",
-    "hw-7400a15fd055daa1",
-    "hw-44b21e5be0525a92",
-    "hw-8bab526b130469a2",
-    "hw-d689850f0c91c890",
-    "hw-38798334fbd71587",
-    "hw-2d793cca565f4cf1",
-    "hw-ee76f3ce2bb150f2",
+    "hw-3a1573f84d3ff0ee",
+    "hw-1aea60ef2945caa0",
+    "hw-2aea1ee88fc1fab5",
+    "hw-862a8453a2bf25e0",
+    "hw-0439d278d11dd409",
+    "hw-543dcba7e53a951e",
+    "hw-0f0e1bd4aa375fb3",
+    "hw-050ced1c18d380f7",
 )
 HEAD = """# Twelve items
 
