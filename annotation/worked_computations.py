@@ -155,23 +155,22 @@ class _ComputationWriter:
                 return self._write_call(function, args, name, level)
         return ast.unparse(node)
 
-    def compare(self, property: ast.expr, contenders: list[ast.expr]) -> Iterator[str]:
+    def compare(self, property: ast.expr, contenders: Sequence[ast.expr]) -> Iterator[str]:
         """What each contender has, each member of a set in turn."""
         id = ast.unparse(property)
         for contender in contenders:
             match contender:
                 case ast.Call(func=ast.Name(id="all"), args=[belonging, owner]):
-                    members = self._facts.objects(self._find_entity(owner), ast.unparse(belonging))
-                    yield from self.compare(property, [ast.Name(id=one) for one in members])
+                    yield from self.compare(property, self._list_all(belonging, owner))
                     continue
                 case ast.Call(
                     func=ast.Name(id="having"),
                     args=[credit, partner, ast.Call(func=ast.Name(id="all"), args=[belonging, owner])],
                 ):
                     who, part = self._find_entity(partner), ast.unparse(credit)
-                    members = self._facts.objects(self._find_entity(owner), ast.unparse(belonging))
-                    theirs = [one for one in members if who in self._facts.objects(one, part)]
-                    yield from self.compare(property, [ast.Name(id=one) for one in theirs])
+                    listed = self._list_all(belonging, owner)
+                    theirs = [one for one in listed if who in self._facts.objects(one.id, part)]
+                    yield from self.compare(property, theirs)
                     yield f"only those with {self.name_value(partner)} as {self._table.label(part)}"
                     continue
                 case ast.Call(func=ast.Name(id="after" | "before" as side), args=[_, moment, whole]):
@@ -181,6 +180,10 @@ class _ComputationWriter:
             held = self._facts.scalars(self._find_entity(contender), id)
             value = self._show(held[0], id) if len(held) == 1 else "not known"
             yield f"{self._table.label(id)} of {self.name_value(contender)} = {value}"
+
+    def _list_all(self, belonging: ast.expr, owner: ast.expr) -> list[ast.Name]:
+        members = self._facts.objects(self._find_entity(owner), ast.unparse(belonging))
+        return [ast.Name(id=one) for one in members]
 
     def judge(self, conditions: list[ast.expr]) -> Iterator[str]:
         """Each condition in words and with numbers, and whether it holds."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 import pickle
+import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
-from hopwright.records import Anchor, Item
+from hopwright.records import Anchor, Compute, Item
 from hopwright.stages.drafting import Synthesizer
 from tests.shared import locked
 
@@ -64,6 +66,16 @@ class _Supply:
             for item in self._synthesizer.draft(self.anchors, self._slots, _STEP)[0]:
                 self._items.setdefault(item.id, item)
             self._slots += _STEP
+
+
+def find_computations(items: Iterable[Item], pattern: re.Pattern[str]) -> list[tuple[Item, int]]:
+    """Items, and the place (from 0) of each of their hops whose expression has a pattern in it."""
+    return [
+        (item, hop.index - 1)
+        for item in items
+        for hop in item.hops
+        if isinstance(hop.derivation, Compute) and pattern.search(hop.derivation.expression)
+    ]
 
 
 @functools.cache

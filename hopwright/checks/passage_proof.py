@@ -20,7 +20,7 @@ from hopwright.knowledge.documents.corpus_source import Fact
 from hopwright.knowledge.documents.stated_facts import MentionIndex, Rows, StatedFacts
 from hopwright.knowledge.facts import Facts
 from hopwright.planning.computation_forms import Extreme, read_form
-from hopwright.planning.execution import execute, same
+from hopwright.planning.execution import execute, resolve, same
 from hopwright.planning.necessity import find_shortcut
 from hopwright.planning.plan import Plan, PlanStep
 from hopwright.records import Compute, Lookup
@@ -130,7 +130,7 @@ def _has_answer(step: PlanStep, answers: Mapping[int, Value], facts: Facts, stat
 def _list_facts(step: PlanStep, answers: Mapping[int, Value], stated: StatedFacts) -> Iterator[tuple[Fact, ...]]:
     derivation = step.derivation
     if isinstance(derivation, Lookup):
-        subject = _resolve(derivation.subject, answers)
+        subject = resolve(derivation.subject, answers)
         if derivation.property in stated.table.literal:
             yield tuple(stated.literals_of(subject, derivation.property))
         else:
@@ -142,8 +142,4 @@ def _list_facts(step: PlanStep, answers: Mapping[int, Value], stated: StatedFact
         form = read_form(derivation.expression)
         if isinstance(form, Extreme):
             for reference in form.entities:
-                yield tuple(stated.literals_of(_resolve(reference, answers), form.property))
-
-
-def _resolve(reference: str, answers: Mapping[int, Value]) -> str:
-    return str(answers[int(reference[3:])]) if reference.startswith("hop") else reference
+                yield tuple(stated.literals_of(resolve(reference, answers), form.property))

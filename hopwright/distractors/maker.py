@@ -107,8 +107,9 @@ _MOST_YEARS_HELD = 15
 _MOST_YEARS_OFF = 15
 """How far a wrong year on the way lies from the right one."""
 _MOST_OF_A_LIFE = 12
-_OF_ONE_GENERATION = 20
 """The same of a birth, an age or a number of years: further off, the rest of the chain speaks against it."""
+_OF_ONE_GENERATION = 20
+"""How many years apart people are born of whom one may be taken for another."""
 _OLDEST, _GROWN_UP, _YOUNGEST = 99, 18, 15
 _AT_WORK = 22
 """From this age on, what somebody did at it is nothing that a schoolchild does."""
@@ -424,8 +425,8 @@ class DistractorMaker:
         if losers is None or not isinstance(derivation, Lookup):
             return []
         values = [held for one in losers for held in self._facts.scalars(one, derivation.property)[:1]]
-        own = stated_value(task.hop)
         if _asks_birth(task.hop):  # who was born in another generation is dropped on sight
+            own = stated_value(task.hop)
             values = [one for one in values if _count_years_apart(one, own) <= _OF_ONE_GENERATION]
         if len(values) < _count_needed(losers):
             return OptionShortage("losers", f"{len(values)} of those that were not chosen have a value of their own")
@@ -649,15 +650,17 @@ class DistractorMaker:
         partners = self._facts.objects(hop.answer_id, credit) if credit else ()
         # Where a work of the two is named, their first is none that came out later.
         theirs = [one for one in others if one in named and credit and self._facts.objects(one, credit) == partners]
-        bounds = [str(held) for one in theirs for held in self._facts.scalars(one, form.property)[:1]]
-        if bounds:
-            dates = {one: str(held) for one in offered for held in self._facts.scalars(one, form.property)[:1]}
-            offered = [
-                one for one in offered if (dates[one] > max(bounds) if form.largest else dates[one] < min(bounds))
-            ]
-        dated = [(str(held), one) for one in offered for held in self._facts.scalars(one, form.property)[:1]]
-        dated += [(str(held), hop.answer_id) for held in self._facts.scalars(hop.answer_id, form.property)[:1]]
-        ranked = [one for _, one in sorted(dated)]
+        dated = {
+            one: str(held)
+            for one in (*offered, *theirs, hop.answer_id)
+            for held in self._facts.scalars(one, form.property)[:1]
+        }
+        bounds = [dated.pop(one) for one in theirs if one in dated]
+        ranked = [
+            one
+            for when, one in sorted((when, one) for one, when in dated.items())
+            if not bounds or one == hop.answer_id or (when > max(bounds) if form.largest else when < min(bounds))
+        ]
         own = ranked.index(hop.answer_id)
         step = 0 if not form.moment else -1 if form.later else 1
 
@@ -894,7 +897,7 @@ class DistractorMaker:
         """Whether a hop chooses from a whole list by date: whoever sees the options does not see when they were."""
         form = read_form(hop.derivation.expression) if isinstance(hop.derivation, Compute) else None
         members = form.members if isinstance(form, Extreme) else None
-        return members is not None and form.property in self._table.entity[members.property].ordered_by  # type: ignore[union-attr]
+        return members is not None and self._table.is_ordered_by(members.property, form.property)  # type: ignore[union-attr]
 
     def _list_outsiders(self, task: _Task, source: Hop) -> list[str]:
         """What would be chosen from the set of another owner than the plan's, and beats what is chosen from its own.

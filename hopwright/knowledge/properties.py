@@ -431,6 +431,11 @@ class PropertyTable:
         entry = self.entity.get(property) or self.literal.get(property)
         return entry.label if entry is not None else property
 
+    def is_ordered_by(self, listed: str, measure: str) -> bool:
+        """Whether a property is a whole list, and a date one of those that order it."""
+        entry = self.entity.get(listed)
+        return entry is not None and measure in entry.ordered_by
+
     def is_timeline(self, property: str) -> bool:
         """Whether a property is a list by years of Hopwright's own (see `LiteralProperty.timeline`)."""
         entry = self.literal.get(property)

@@ -8,6 +8,7 @@ from hopwright.knowledge.facts import Facts, GraphFacts
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.source import FactGraph
 from hopwright.planning.computation_forms import Extreme, read_form
+from hopwright.planning.execution import resolve
 from hopwright.planning.expressions import evaluate
 from hopwright.planning.plan import PlanStep
 from hopwright.records import Compute, Evidence, LiteralFact, Lookup, ReverseLookup, Triplet
@@ -18,7 +19,7 @@ def evidence_for(step: PlanStep, answers: Mapping[int, Value], graph: FactGraph,
     """Collect the triplets and literals behind a step; `answers` are those of the earlier hops."""
     derivation = step.derivation
     if isinstance(derivation, Lookup):
-        subject = _resolve(derivation.subject, answers)
+        subject = resolve(derivation.subject, answers)
         if derivation.property in table.literal:
             literals = _literals(graph, subject, derivation.property)
             return Evidence.of(literals=literals, wikipedia_url=graph.page_url(subject))
@@ -39,7 +40,7 @@ def _reverse_evidence(
         if property in table.literal:
             literals.extend(_literals(graph, found, property))
         else:
-            triplets.append(_triplet(graph, found, property, _resolve(value, answers)))
+            triplets.append(_triplet(graph, found, property, resolve(value, answers)))
     return Evidence.of(triplets=tuple(triplets), literals=tuple(literals), wikipedia_url=graph.page_url(found))
 
 
@@ -90,10 +91,6 @@ def _computed_from(
         else:
             literals += _literals(graph, subject, property)
     return Evidence.of(triplets=tuple(triplets), literals=tuple(literals), claims=step.claims)
-
-
-def _resolve(reference: str, answers: Mapping[int, Value]) -> str:
-    return str(answers[int(reference[3:])]) if reference.startswith("hop") else reference
 
 
 def _literals(graph: FactGraph, subject: str, property: str) -> tuple[LiteralFact, ...]:

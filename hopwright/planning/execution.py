@@ -23,6 +23,11 @@ def hops_used(derivation: Derivation) -> tuple[int, ...]:
     return tuple(sorted({hop for text in derivation.references() for hop in hops_in(text)}))
 
 
+def resolve(reference: str, answers: Mapping[int, Value]) -> str:
+    """The entity that an earlier hop found (`hopN`); any other reference as it is. Raises KeyError for a later hop."""
+    return str(answers[int(reference[3:])]) if reference.startswith("hop") else reference
+
+
 def execute(
     derivation: Derivation,
     answer_type: AnswerType,

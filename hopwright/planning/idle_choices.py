@@ -8,14 +8,14 @@ from hopwright.errors import ExpressionError, InputError
 from hopwright.knowledge.facts import Facts
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.planning.computation_forms import Extreme, Members, read_form
-from hopwright.planning.execution import execute, same
+from hopwright.planning.execution import execute, resolve, same
 from hopwright.planning.plan import Plan
 from hopwright.records import Compute
 from hopwright.records.values import Value
 
 
-def find_idle_choice(plan: Plan, answers: Mapping[int, Value], facts: Facts, table: PropertyTable) -> int:
-    """The first hop that chooses one of a whole list for nothing; 0 where there is none.
+def has_idle_choice(plan: Plan, answers: Mapping[int, Value], facts: Facts, table: PropertyTable) -> bool:
+    """Whether a hop chooses one of a whole list for nothing.
 
     It is idle where what would be taken by mistake leads to the same final answer, or where nothing else leads to any.
     Of works made with a partner these are the others of the two, else those next to the chosen one by date.
@@ -24,22 +24,22 @@ def find_idle_choice(plan: Plan, answers: Mapping[int, Value], facts: Facts, tab
         form = read_form(step.derivation.expression) if isinstance(step.derivation, Compute) else None
         if not isinstance(form, Extreme) or form.members is None or form.entities:
             continue
-        if form.property not in table.entity[form.members.property].ordered_by:
+        if not table.is_ordered_by(form.members.property, form.property):
             continue
         mistaken = _list_mistaken(form, form.members, str(answers[index]), answers, facts)
         given = [one for other in mistaken if (one := _run_on(plan, index, other, answers, facts, table)) is not None]
         if not given or any(same(one, answers[len(plan.steps)]) for one in given):
-            return index
-    return 0
+            return True
+    return False
 
 
 def _list_mistaken(
     form: Extreme, members: Members, chosen: str, answers: Mapping[int, Value], facts: Facts
 ) -> Sequence[str]:
     """What of a list would be taken by mistake."""
-    listed = facts.objects(_resolve(members.shared, answers), members.property)
+    listed = facts.objects(resolve(members.shared, answers), members.property)
     if members.partner:
-        partner = _resolve(members.partner, answers)
+        partner = resolve(members.partner, answers)
         return [one for one in listed if one != chosen and partner in facts.objects(one, members.credit)]
     ranked = sorted(listed, key=lambda one: (str(facts.scalars(one, form.property)[0]), one))
     place = ranked.index(chosen)
@@ -57,7 +57,3 @@ def _run_on(
         except (ExpressionError, InputError, ArithmeticError):
             return None
     return found[len(plan.steps)]
-
-
-def _resolve(reference: str, answers: Mapping[int, Value]) -> str:
-    return str(answers[int(reference[3:])]) if reference.startswith("hop") else reference

@@ -16,7 +16,7 @@ from hopwright.knowledge.source import FactGraph, FactSource
 from hopwright.planning.dead_ends import DeadEnd, NothingBegins, PlanningDeadEnd, describe_dead_end
 from hopwright.planning.domains import DomainIndex
 from hopwright.planning.execution import execute, same
-from hopwright.planning.idle_choices import find_idle_choice
+from hopwright.planning.idle_choices import has_idle_choice
 from hopwright.planning.necessity import find_shortcut
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import OUTWARD_LOOKUP, can_continue_from, can_precede
@@ -192,7 +192,7 @@ class Planner:
             if self.traversals.open_world.find_doubt(step.derivation, answers, value):
                 raise PlanningDeadEnd(DeadEnd.DOUBTFUL_IN_WORLD)
             answers[index] = value
-        if find_idle_choice(plan, answers, self.traversals.facts, self.table):
+        if has_idle_choice(plan, answers, self.traversals.facts, self.table):
             raise PlanningDeadEnd(DeadEnd.IDLE_CHOICE)
         derivations = [step.derivation for step in plan.steps]
         if shortcut := find_shortcut(derivations, answers, self.traversals.graph, self.table, self.traversals.facts):

@@ -178,7 +178,7 @@ class QuotaController:
     def _find_frame(self, plan: Plan) -> str:
         """What a plan shares with those that differ in names, in the list of years, or in which of somebody's kin."""
         steps = [self._find_step_frame(step.derivation) for step in plan.steps]
-        return f"{_FRAME}{plan.topology} {' '.join(leave_out_parts(leave_out_way(steps), self._moves.table.entity))}"
+        return f"{_FRAME}{plan.topology} {' '.join(shorten_frame(steps, self._moves.table.entity))}"
 
     def _find_step_frame(self, derivation: Derivation) -> str:
         if isinstance(derivation, Compute):
@@ -203,7 +203,12 @@ def _list_looked_up(derivation: Derivation) -> frozenset[str]:
     return frozenset() if isinstance(derivation, Compute) else properties_of_step(derivation)
 
 
-def leave_out_parts(steps: Sequence[str], entity: Container[str]) -> Sequence[str]:
+def shorten_frame(steps: Sequence[str], entity: Container[str]) -> Sequence[str]:
+    """The steps of a frame without what makes no other question of it; `entity` holds the properties of entities."""
+    return _leave_out_parts(_leave_out_way(steps), entity)
+
+
+def _leave_out_parts(steps: Sequence[str], entity: Container[str]) -> Sequence[str]:
     """The steps of a frame without what part people had in a work, where all that is asked for is an age.
 
     How old a director was when the composer died is the same question as how old an author was when an actor did.
@@ -213,7 +218,7 @@ def leave_out_parts(steps: Sequence[str], entity: Container[str]) -> Sequence[st
     return ["part" if step in entity else step for step in steps]
 
 
-def leave_out_way(steps: Sequence[str]) -> Sequence[str]:
+def _leave_out_way(steps: Sequence[str]) -> Sequence[str]:
     """The steps of a frame without those that lead to a year that somebody held, or to the owner of a whole set.
 
     Whichever way it is arrived at, how many neighbours a country has is the same question. A set that a moment parts,

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.roles import ROLES
-from hopwright.planning.quotas import HELD, leave_out_parts, leave_out_way
+from hopwright.planning.quotas import HELD, shorten_frame
 from hopwright.records import Rejected
 from hopwright.records.arrow import (
     ITEM_SCHEMA,
@@ -187,7 +187,7 @@ def find_frame(topology: str, derivations: Sequence[Mapping[str, Any]]) -> str:
                          else f"~{one['property']}{''.join(tests)}")  # fmt: skip
         else:
             steps.append("kin" if one["property"] in ROLES.kinship else one["property"] or one["op"])
-    return " ".join([topology, *leave_out_parts(leave_out_way(steps), default_table().entity)])
+    return " ".join([topology, *shorten_frame(steps, default_table().entity)])
 
 
 def read_wordings(parts: list[tuple[Path, Path]]) -> WordingState:

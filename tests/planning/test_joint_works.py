@@ -17,11 +17,10 @@ from hopwright.planning.execution import execute, run_plan
 from hopwright.planning.expressions import evaluate
 from hopwright.planning.traversals import GraphTraversals, JointWork
 from hopwright.records import Compute, Item, Lookup
-from tests.drafts import draft_items
+from tests.drafts import draft_items, find_computations
 
 TABLE = default_table()
 _JOINT = re.compile(r"arg(min|max)\((P\d+), having\((P\d+), (hop\d|Q\w+), all\((P\d+), (hop\d|Q\w+)\)\)\)")
-_Dated = list[tuple[dt.date, str]]
 
 
 @pytest.fixture(scope="module")
@@ -37,12 +36,7 @@ def joint(traversals: GraphTraversals) -> list[JointWork]:
 @pytest.fixture(scope="module")
 def drafted(sample: GraphStore) -> list[tuple[Item, int]]:
     """Drafts, and the place (from 0) of their hop that asks for a joint work."""
-    return [
-        (item, hop.index - 1)
-        for item in draft_items(sample, 400)
-        for hop in item.hops
-        if isinstance(hop.derivation, Compute) and _JOINT.match(hop.derivation.expression)
-    ]
+    return find_computations(draft_items(sample, 400), _JOINT)
 
 
 def test_form_of_joint_works() -> None:

@@ -17,7 +17,7 @@ from hopwright.planning.execution import run_plan
 from hopwright.planning.expressions import evaluate, is_later
 from hopwright.planning.traversals import FEWEST_LISTED, GraphTraversals
 from hopwright.records import Compute, Item
-from tests.drafts import draft_items
+from tests.drafts import draft_items, find_computations
 
 TABLE = default_table()
 _PARTED = re.compile(r"\b(after|before)\((P\d+), (hop\d), all\((P\d+), (hop\d|Q\w+)\)\)")
@@ -26,12 +26,7 @@ _PARTED = re.compile(r"\b(after|before)\((P\d+), (hop\d), all\((P\d+), (hop\d|Q\
 @pytest.fixture(scope="module")
 def parted(sample: GraphStore) -> list[tuple[Item, int]]:
     """Drafts, and the place (from 0) of their hop that parts a list."""
-    return [
-        (item, hop.index - 1)
-        for item in draft_items(sample, 400)
-        for hop in item.hops
-        if isinstance(hop.derivation, Compute) and _PARTED.search(hop.derivation.expression)
-    ]
+    return find_computations(draft_items(sample, 400), _PARTED)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
 from hopwright.planning.operations.base import OperationContext
-from hopwright.planning.operations.lookahead import satisfies_reader
+from hopwright.planning.operations.lookahead import list_joint, satisfies_reader
 from hopwright.planning.operations.starting_points import draw_joint_works
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.traversals import JointWork
@@ -34,14 +34,11 @@ def joint_of_both(builder: PlanBuilder, inputs: Sequence[StepOutput], context: O
 def joint_with_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """Of somebody whom the plan found, and of another whom it names."""
     (found,) = inputs
-    traversals = builder.traversals
-    options: list[_Option] = [(joint, found.ref, joint.partner) for joint in traversals.joint_works(found.entity)]
-    options += [
-        (joint, owner, found.ref)
-        for owner in traversals.joint_owners.get(found.entity, ())
-        for joint in traversals.joint_works(owner)
-        if joint.partner == found.entity
-    ]
+
+    def refer(entity: str) -> str:
+        return found.ref if entity == found.entity else entity
+
+    options = [(joint, refer(joint.owner), refer(joint.partner)) for joint in list_joint(builder, found.entity)]
     return _choose(builder, context, options)
 
 

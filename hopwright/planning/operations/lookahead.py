@@ -319,7 +319,7 @@ def _can_follow(builder: PlanBuilder, readers: tuple[str, ...], entity: str) -> 
                 members = {one for name in closed for one in list_closed_set(builder, name, entity)}
                 verdict = any(_can_follow(builder, readers[1:], one) for one in members)
             elif verdict and readers[0] in JOINT_OPERATIONS:
-                works = {joint.work for joint in _list_joint(builder, entity)}
+                works = {joint.work for joint in list_joint(builder, entity)}
                 verdict = any(_can_follow(builder, readers[1:], one) for one in works)
             elif verdict and readers[0] in CHOOSING_FROM_LISTS:
                 ends = readers[0] == "end-of-its"
@@ -332,7 +332,7 @@ def _can_follow(builder: PlanBuilder, readers: tuple[str, ...], entity: str) -> 
     return verdict
 
 
-def _list_joint(builder: PlanBuilder, entity: str) -> list[JointWork]:
+def list_joint(builder: PlanBuilder, entity: str) -> list[JointWork]:
     """What somebody made together with others, whichever of them has the list."""
     traversals = builder.traversals
     owners = (entity, *traversals.joint_owners.get(entity, ()))
@@ -373,7 +373,7 @@ def _need_of(builder: PlanBuilder, reader: str) -> Callable[[str], bool]:
     if reader == "joint-of-both":
         return lambda entity: bool(builder.traversals.joint_works(entity))
     if reader == "joint-with-named":
-        return lambda entity: bool(_list_joint(builder, entity))
+        return lambda entity: bool(list_joint(builder, entity))
     if reader in LIST_OPERATIONS or reader == "end-of-its":
         return lambda entity: bool(builder.traversals.whole_lists(entity))
     if reader in ("count-all", "most-of-its"):

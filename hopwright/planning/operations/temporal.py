@@ -127,39 +127,36 @@ def age_at_death(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Op
 
 def _is_tied(builder: PlanBuilder, one: str, other: str) -> bool:
     """Whether a fact joins two entities, such as says something of them."""
-    roles = builder.traversals.roles
-    return any(
-        end == there and property not in roles.uninformative
-        for here, there in ((one, other), (other, one))
-        for property, end in builder.traversals.graph.out_edges(here)
-    )
+    idle = builder.traversals.roles.uninformative
+    return any(property not in idle for property in _list_joining(builder, one, other))
 
 
 def _is_kin(builder: PlanBuilder, one: str, other: str) -> bool:
     """Whether two are relatives, or one taught the other, by a fact of their own."""
-    roles, out_edges = builder.traversals.roles, builder.traversals.graph.out_edges
-    return any(
-        end == there and property in roles.kinship
+    return not builder.traversals.roles.kinship.isdisjoint(_list_joining(builder, one, other))
+
+
+def _is_event_of(builder: PlanBuilder, one: str, other: str) -> bool:
+    """Whether the events of two belong together: those of a work and of its maker, or of its source."""
+    roles = builder.traversals.roles
+    return not (roles.made | roles.adapted | roles.makers).isdisjoint(_list_joining(builder, one, other))
+
+
+def _list_joining(builder: PlanBuilder, one: str, other: str) -> list[str]:
+    """The properties of the facts that join two entities, whichever of them is the subject."""
+    out_edges = builder.traversals.graph.out_edges
+    return [
+        property
         for here, there in ((one, other), (other, one))
         for property, end in out_edges(here)
-    )
+        if end == there
+    ]
 
 
 def _made_together(builder: PlanBuilder, one: str, other: str) -> bool:
     """Whether the plan has found something in which two had a part."""
     out_edges = builder.traversals.graph.out_edges
     return any({one, other} <= {end for _, end in out_edges(found)} for found in builder.list_found())
-
-
-def _is_event_of(builder: PlanBuilder, one: str, other: str) -> bool:
-    """Whether the events of two belong together: those of a work and of its maker, or of its source."""
-    roles = builder.traversals.roles
-    joining = roles.made | roles.adapted | roles.makers
-    return any(
-        end == there and property in joining
-        for here, there in ((one, other), (other, one))
-        for property, end in builder.traversals.graph.out_edges(here)
-    )
 
 
 def _give(builder: PlanBuilder, expression: str, years: int) -> StepOutput:

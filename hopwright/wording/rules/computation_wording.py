@@ -221,7 +221,7 @@ class ComputationVerbaliser:
     def _is_of_list(self, form: Extreme) -> bool:
         """Whether something is chosen from a whole list by the dates that order it."""
         members = form.members
-        return members is not None and form.property in self._text.table.entity[members.property].ordered_by
+        return members is not None and self._text.table.is_ordered_by(members.property, form.property)
 
     def _one_of_list(self, form: Extreme, members: Members, say: Say) -> tuple[str, str, str]:
         """`first`, `opera by X` and `to be premiered after Y died`: one of a whole list."""
