@@ -16,7 +16,7 @@ from hopwright.knowledge.wikidata.properties import default_table
 
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
-    "hw-007a456bab46c606",
+    "hw-13475bd4ebe3abae",
     "hw-01e12ec11922ba20",
     "hw-86cc8609a8d6577a",
     "hw-ce3ca124e02b67d9",
@@ -24,10 +24,10 @@ CHOSEN = (
     "hw-1aea60ef2945caa0",
     "hw-2aea1ee88fc1fab5",
     "hw-862a8453a2bf25e0",
-    "hw-0439d278d11dd409",
-    "hw-543dcba7e53a951e",
-    "hw-0f0e1bd4aa375fb3",
-    "hw-050ced1c18d380f7",
+    "hw-13d20700609b1b25",
+    "hw-2749b031193524c7",
+    "hw-37ce21e120441125",
+    "hw-4d6fa7a36b64860c",
 )
 HEAD = """# Twelve items
 
