@@ -130,6 +130,13 @@ def press_until(page: Any, key: str, read: Callable[[], Any], wanted: object) ->
             if read() != before:
                 break
             page.wait_for_timeout(25)
+        else:
+            wait_until_idle(page)
+
+
+def wait_until_idle(page: Any) -> None:
+    """Wait until the page has nothing left to do, such as a key that it took late."""
+    page.evaluate("() => new Promise(done => requestIdleCallback(() => requestIdleCallback(done)))")
 
 
 def choose_verdict(page: Any, verdict: str) -> None:
@@ -141,7 +148,11 @@ def choose_verdict(page: Any, verdict: str) -> None:
 
 
 def answer_blind(page: Any, answer: str) -> None:
-    """Give one's own answer by its key, which shows the item and the form."""
+    """Give one's own answer by its key, which shows the item and the form. A form that the page drew anew after it
+    would lose it, and hide the verdicts for good.
+    """
+    page.wait_for_load_state("networkidle")
+    wait_until_drawn(page)
     chosen = page.locator(".hw-own").get_by_role("radio").nth(OWN_ANSWERS.index(answer))
     press_until(page, KEYS[answer], lambda: chosen.is_checked() and page.locator(".hw-form").is_visible(), True)
 
