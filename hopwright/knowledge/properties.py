@@ -210,10 +210,14 @@ class EntityProperty(_Entry):
     """One of those that its subject made with a certain partner: `opera that {s} wrote with {o}`."""
     together_told: str = ""
     """The same as a sentence, before a question about the first or the last: `{s} wrote several operas with {o}`."""
+    together_count: str = ""
+    """The same as a question for how many there are: `How many operas did {s} write with {o}?`; empty for none."""
     besides: str = ""
     """The property that tells with whom its subject made what is not on the list, such as a part of a film."""
     credit: bool = False
     """Whether its object is a partner in the works of a list: the librettist of a composer's operas."""
+    preposition: str = "with"
+    """What joins such a partner to what was done together: a team wins `under` its manager."""
     predicate: tuple[str, ...] = ()
     """Finite predicates of the subject: `was directed by {o}`, to follow `Which film …` and `the film that …`."""
     ask_typed: tuple[str, ...] = ()

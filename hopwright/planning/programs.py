@@ -17,9 +17,11 @@ from hopwright.planning.operations.base import Operation
 from hopwright.planning.operations.claim_operations import CLAIMED
 from hopwright.planning.operations.lookahead import (
     CHOOSING_FROM_LISTS,
+    COUNTING_JOINT,
     JOINT_OPERATIONS,
     LIST_OPERATIONS,
     NAMED_LIST_OPERATIONS,
+    OF_BOTH,
     SAME_SORT_OPERATIONS,
 )
 from hopwright.planning.random_draws import draw_by_cumulative_weights, draw_by_weights
@@ -28,6 +30,8 @@ from hopwright.topologies import Topology
 _ENUMERATED = 4
 _AGES_ALONE = 0.15
 """How readily a question in four hops or more computes nothing but an age: two dates are soon subtracted."""
+_YEAR_OF_CHOSEN = 0.3
+"""How readily a question about what is chosen from a list ends with the year in which somebody was born."""
 _SAMPLED = 3000
 _MOST_LIKED = 8.0
 """What of larger graphs is sampled is not drawn by greater weights than this."""
@@ -42,9 +46,10 @@ _BEFORE_CLAIMS = frozenset({"apart", "apart-three", "apart-named", "between-two"
 # Pairs of operation and reader that would say the same thing twice.
 _INCOMPATIBLE_OPERATIONS = frozenset(
     {("most-of-all", "most-of-its"), ("first-of", "most-of-its")}
-    | {(one, other) for one in CHOOSING_FROM_LISTS for other in ("year", "date", "number")}
+    | {(one, other) for one in CHOOSING_FROM_LISTS for other in ("year", "number")}
+    | {(one, "date") for one in CHOOSING_FROM_LISTS - JOINT_OPERATIONS}
     # With whom the older of two worked is asked by nobody who does not know already who that was.
-    | {(one, other) for one in SAME_SORT_OPERATIONS for other in JOINT_OPERATIONS}
+    | {(one, other) for one in SAME_SORT_OPERATIONS for other in JOINT_OPERATIONS | COUNTING_JOINT}
     # What else a composer brought out after the work that was named is the next in a list that many know.
     | {(one, other) for one in ("named-year", "named-birth", "named-date") for other in LIST_OPERATIONS}
 )
@@ -53,6 +58,8 @@ _READERS: dict[str, frozenset[str]] = {
     "close-death": LIST_OPERATIONS,
 }
 """Operations that are for certain others to read."""
+_SOURCES: dict[str, frozenset[str]] = {"work-beside": JOINT_OPERATIONS}
+"""Operations that read certain others alone."""
 _ANSWER = {"entity": "entity", "year": "year", "date": "date", "number": "number", "amount": "number", "ways": "number"}
 
 
@@ -256,6 +263,8 @@ def _list_programs(depends_on: tuple[tuple[int, ...], ...], claimed: bool) -> li
             weight *= operations[-1].final
             if len(operations) >= _ENUMERATED and {one.kind for one in operations} <= {"", "temporal"}:
                 weight *= _AGES_ALONE
+            if operations[-1].name == "year" and any(one.name in CHOOSING_FROM_LISTS for one in operations):
+                weight *= _YEAR_OF_CHOSEN
             computing = sum(bool(one.kind) for one in operations)
             programs[tuple(one.name for one in operations)] = OperationSequence(
                 operations, depends_on, weight ** (4 / (3 + len(operations))) * 0.4 ** max(0, computing - 1)
@@ -301,6 +310,7 @@ def _fitting(
         and (one.final > 0 if last else one.inner or (known is _WITH_CLAIMS and one.name in _BEFORE_CLAIMS))
         and not any((before[need - 1].name, one.name) in _INCOMPATIBLE_OPERATIONS for need in depends_on[place])
         and all(one.name in _READERS.get(before[need - 1].name, (one.name,)) for need in depends_on[place])
+        and all(before[need - 1].name in _SOURCES.get(one.name, (before[need - 1].name,)) for need in depends_on[place])
         and _has_reader(one, place, depends_on, known)
     ]
 
@@ -328,8 +338,10 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
         return False  # beside a list stands an event of what those listed share
     if size == _ENUMERATED and (names["apart"] or names["age-in-year"]):
         return False  # two years that are subtracted for the sake of it
-    if sum(names[one] for one in JOINT_OPERATIONS) > 1:
+    if sum(names[one] for one in JOINT_OPERATIONS | COUNTING_JOINT) > 1:
         return False  # what the partner of two made with a third
+    if names["date"] and not names.keys().isdisjoint(JOINT_OPERATIONS) and not operations[-1].name.startswith("age-"):
+        return False  # the very day is of no use to who wonders what two made, but for how old somebody was on it
     if names["first-of"] and names["holder"]:
         return False  # who was president when the youngest of four died
     if names["first-of"] and names["extend"] > 1:
@@ -349,9 +361,14 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
         return False  # who held the year of somebody's death, and how old in that of their birth
     if names["named-event"] and operations[0].name != "named-event":
         return False  # a second branch starts from what the first names
-    if names["named-holder"] and names["named-holder"] != roots:
+    if names["work-beside"] and (operations[-1].name not in ("work-beside", "extend") or names["joint-of-both"]):
+        return False  # when the editor of what came out before the first of two died; of a list whose owner is found
+    if not names.keys().isdisjoint(OF_BOTH) and names["most-of-all"]:
+        return False  # whoever makes films is no member of a set that is known to the last
+    if names["named-holder"] and names["named-holder"] != roots and names.keys().isdisjoint(OF_BOTH):
         return False  # two holders are compared with each other
-    if names["named-holder"] and (names["holder"] or (roots > 1 and not names["compare"])):
+    joined = names["compare"] or not names.keys().isdisjoint(OF_BOTH)
+    if names["named-holder"] and (names["holder"] or (roots > 1 and not joined)):
         return False  # a laureate's age when another of that list died is nothing that anybody asks
     if size <= _ENUMERATED and (names["holder"] or names["most-of-its"]):
         return False  # everybody dies while somebody is in office; nobody asks for a country's smallest neighbour

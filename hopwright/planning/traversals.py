@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import functools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import NamedTuple, TypeVar
 
@@ -28,6 +28,7 @@ MAX_EDGES = 300
 MAX_POOL = 4000
 MAX_FACTS = 6000
 FEWEST_LISTED = 5
+FEWEST_JOINT = 2
 """A whole list from which something is chosen has so many members at least."""
 FORMER_STATE = "former country"
 """The sort of states that are no more."""
@@ -74,6 +75,16 @@ class JointWork(NamedTuple):
     work: str
 
 
+class JointCount(NamedTuple):
+    """All works of a whole list that its owner made with a partner."""
+
+    owner: str
+    whole: WholeList
+    credit: str
+    partner: str
+    works: tuple[str, ...]
+
+
 class GraphTraversals:
     """Looks up what can be asked around an entity. Results are cached: a source does not change."""
 
@@ -107,6 +118,7 @@ class GraphTraversals:
         self.facts_of = functools.lru_cache(300)(self._sample_facts)
         self.whole_lists = functools.lru_cache(20_000)(self._list_whole)
         self.joint_works = functools.lru_cache(20_000)(self._list_joint_works)
+        self.joint_counts = functools.lru_cache(20_000)(self._list_joint_counts)
         self.close_deaths = functools.lru_cache(20_000)(self._list_close_deaths)
 
     def is_hub(self, entity: str) -> bool:
@@ -286,7 +298,27 @@ class GraphTraversals:
 
         Of all that came before it is known with whom it was made; something did, or the partner would not matter.
         """
+        return tuple(
+            JointWork(owner, whole, credit, partner, largest, work)
+            for whole, credit, partner, held in self._iter_partners(owner)
+            for largest in ((False,) if self.table.entity[whole.property].ends == "first" else (False, True))
+            if (work := _find_end(whole, held, partner, largest))
+        )
+
+    def _list_joint_counts(self, owner: str) -> tuple[JointCount, ...]:
+        """All that the owner of a whole list made with each partner, where of the whole list it is known with whom."""
         found = []
+        for whole, credit, partner, held in self._iter_partners(owner):
+            works = tuple(one for _, one in whole.dates if partner in held[one])
+            entry = self.table.entity[whole.property]
+            if entry.partial or not entry.together_count or not all(held.values()):
+                continue
+            if FEWEST_JOINT <= len(works) < len(whole.dates):
+                found.append(JointCount(owner, whole, credit, partner, works))
+        return tuple(found)
+
+    def _iter_partners(self, owner: str) -> Iterator[tuple[WholeList, str, str, Mapping[str, Sequence[str]]]]:
+        """The whole lists of an owner with whom works on them were made, and who had that part in each of the works."""
         for whole in self.whole_lists(owner):
             entry = self.table.entity[whole.property]
             if not entry.together or whole.measure != entry.ordered_by[0]:
@@ -297,14 +329,25 @@ class GraphTraversals:
                 among = {one for objects in held.values() if len(objects) > 1 for one in objects}
                 besides = self.graph.objects(owner, entry.besides) if entry.besides else ()
                 for partner in sorted(alone - among - set(besides)):
-                    if not self.nameable(partner):
-                        continue
-                    found += [
-                        JointWork(owner, whole, credit, partner, largest, work)
-                        for largest in ((False,) if entry.ends == "first" else (False, True))
-                        if (work := _find_end(whole, held, partner, largest))
-                    ]
-        return tuple(found)
+                    if self.nameable(partner):
+                        yield whole, credit, partner, held
+
+    def list_beside(self, whole: WholeList, work: str) -> list[tuple[bool, str]]:
+        """What comes next to a work in a whole list: after it (True) and before it, where that is certain."""
+        dates = {one: date for date, one in whole.dates}
+        found = []
+        for later in (True, False):
+            ordered = sorted(dates, key=lambda one: (dates[one], one), reverse=not later)
+            beside = next(iter(ordered[ordered.index(work) + 1 :]), "")
+            if not beside or not self.nameable(beside) or is_later(dates[beside], dates[work]) is not later:
+                continue
+            # A bare year may stand for any day of it: all others lie beyond the two for certain.
+            others = [date for one, date in dates.items() if one not in (work, beside)]
+            apart = ((is_later(one, dates[work]) is not later and is_later(one, dates[work]) is not None)
+                     or is_later(one, dates[beside]) is later for one in others)  # fmt: skip
+            if all(apart):
+                found.append((later, beside))
+        return found
 
     def _list_countries(self, entity: str) -> frozenset[str]:
         """The countries that a person or a work belongs to: that of the birthplace, or of whoever made it."""

@@ -152,11 +152,13 @@ class _Reader:
 
     def take_wholes(self, spec: Mapping[str, Any], rows: list[dict[str, str]]) -> None:
         """Take lists that are whole; one with a member or an owner that is not known is left out."""
-        listed: dict[tuple[str, str], list[str]] = defaultdict(list)
+        listed: dict[tuple[str, str, str], list[str]] = defaultdict(list)
         for row in rows:
-            listed[row[spec["owner"]], row[spec["list"]]].append(self._find(row[spec["kind"]], row[spec["member"]]))
-        for (name, label), members in listed.items():
-            owner, property = self._find("person", name), spec["properties"].get(label)
+            kind = row[spec["owner_kind"]] or "person"
+            members = listed[kind, row[spec["owner"]], row[spec["list"]]]
+            members.append(self._find(row[spec["kind"]], row[spec["member"]]))
+        for (kind, name, label), members in listed.items():
+            owner, property = self._find(kind, name), spec["properties"].get(label)
             if not owner or property is None or "" in members or len(set(members)) < len(members):
                 self._merge.refused[f"{SOURCE}: a list with a gap, or of an unknown kind"] += 1
                 continue

@@ -1,18 +1,21 @@
-"""What two people made together: the first film that a director made with a cinematographer, the last opera of two."""
+"""What two made together: the first film of a director with a cinematographer, how many there are, what came next."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
+from hopwright.planning.computation_forms import Extreme, read_form
 from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
 from hopwright.planning.operations.base import OperationContext
-from hopwright.planning.operations.lookahead import list_joint, satisfies_reader
+from hopwright.planning.operations.lookahead import list_beside_works, list_joint, list_joint_counts, satisfies_reader
 from hopwright.planning.operations.starting_points import draw_joint_works
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
-from hopwright.planning.traversals import JointWork
-from hopwright.records import Lookup
+from hopwright.planning.traversals import JointCount, JointWork
+from hopwright.records import Compute, Lookup
 
+_T = TypeVar("_T")
 _Option = tuple[JointWork, str, str]
 """With what the owner of the list and the partner are referred to."""
 
@@ -48,13 +51,77 @@ def joint_of_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: 
     return _choose(builder, context, ((joint, joint.owner, joint.partner) for joint in found))
 
 
+def count_joint_of_both(
+    builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext
+) -> StepOutput:
+    """How many works two made together whom the plan found."""
+    return _count(
+        builder,
+        (
+            (joint, owner.ref, partner.ref)
+            for owner, partner in itertools.permutations(inputs, 2)
+            for joint in builder.traversals.joint_counts(owner.entity)
+            if joint.partner == partner.entity
+        ),
+    )
+
+
+def count_joint_with_named(
+    builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext
+) -> StepOutput:
+    """How many works somebody whom the plan found made with another whom it names."""
+    (found,) = inputs
+
+    def refer(entity: str) -> str:
+        return found.ref if entity == found.entity else entity
+
+    joint = list_joint_counts(builder, found.entity)
+    return _count(builder, [(one, refer(one.owner), refer(one.partner)) for one in joint])
+
+
+def work_beside(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """What the owner of a list brought out next after the last work of two, or last before their first."""
+    (work,) = inputs
+    step = builder.draft.steps[int(work.ref[3:]) - 1].derivation
+    form = read_form(step.expression) if isinstance(step, Compute) else None
+    if not isinstance(form, Extreme) or form.members is None or form.members.shared.startswith("hop"):
+        raise PlanningDeadEnd(DeadEnd.NOTHING_TOGETHER)
+    owner, suits = form.members.shared, satisfies_reader(builder, context)
+    for whole, later, one in list_beside_works(builder, work.entity):
+        if later is not form.largest or whole.property != form.members.property:
+            continue
+        if one in builder.traversals.graph.objects(owner, whole.property) and builder.admits(one) and suits(one):
+            builder.take(one)
+            listed = f"all({whole.property}, {owner})"
+            parted = f"{'after' if later else 'before'}({whole.measure}, value({whole.measure}, {work.ref}), {listed})"
+            expression = f"{'argmin' if later else 'argmax'}({whole.measure}, {parted})"
+            return StepOutput("entity", builder.compute(expression, "comparison", one), one)
+    raise PlanningDeadEnd(DeadEnd.NOTHING_TOGETHER)
+
+
+def _count(builder: PlanBuilder, options: Iterable[tuple[JointCount, str, str]]) -> StepOutput:
+    for joint, owner, partner in _shuffle(builder, options):
+        named = [one for one in (owner, partner) if not one.startswith("hop")]
+        if not all(map(builder.admits, named)) or _find_part(builder, partner) not in ("", joint.credit):
+            continue
+        if not _is_found_as_maker(builder, owner, joint.owner, joint.works[0]):
+            continue
+        builder.name(*named)
+        members = f"having({joint.credit}, {partner}, all({joint.whole.property}, {owner}))"
+        size = len(joint.works)
+        return StepOutput("amount", builder.compute(f"size({members})", "counting", size), number=size)
+    raise PlanningDeadEnd(DeadEnd.NOTHING_TOGETHER)
+
+
 def _choose(builder: PlanBuilder, context: OperationContext, options: Iterable[_Option]) -> StepOutput:
     suits = satisfies_reader(builder, context)
     for joint, owner, partner in _shuffle(builder, options):
         named = [one for one in (owner, partner) if not one.startswith("hop")]
         if not all(map(builder.admits, (*named, joint.work))) or not suits(joint.work):
             continue
-        if _find_part(builder, partner) not in ("", joint.credit) or not _is_found_as_maker(builder, owner, joint):
+        if _find_part(builder, partner) not in ("", joint.credit):
+            continue
+        if not _is_found_as_maker(builder, owner, joint.owner, joint.work):
             continue
         builder.name(*named)
         builder.take(joint.work)
@@ -64,7 +131,7 @@ def _choose(builder: PlanBuilder, context: OperationContext, options: Iterable[_
     raise PlanningDeadEnd(DeadEnd.NOTHING_TOGETHER)
 
 
-def _shuffle(builder: PlanBuilder, options: Iterable[_Option]) -> list[_Option]:
+def _shuffle(builder: PlanBuilder, options: Iterable[_T]) -> list[_T]:
     held = list(options)
     return builder.rng.sample(held, len(held))
 
@@ -75,9 +142,9 @@ def _find_part(builder: PlanBuilder, reference: str) -> str:
     return step.property if isinstance(step, Lookup) else ""
 
 
-def _is_found_as_maker(builder: PlanBuilder, owner: str, joint: JointWork) -> bool:
+def _is_found_as_maker(builder: PlanBuilder, owner: str, maker: str, work: str) -> bool:
     """Whether a plan finds the owner of a list in the part in which they made what is on it, if it finds them."""
     part = _find_part(builder, owner)
     if part in builder.traversals.table.credits:
         return False  # some direct what they write, but they are not asked for as its writers
-    return not part or (part, joint.owner) in builder.traversals.graph.out_edges(joint.work)
+    return not part or (part, maker) in builder.traversals.graph.out_edges(work)

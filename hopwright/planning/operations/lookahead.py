@@ -17,7 +17,7 @@ from hopwright.planning.operations.operation_inputs import (
     list_shared,
 )
 from hopwright.planning.plan_builder import PlanBuilder
-from hopwright.planning.traversals import Edge, JointWork, UsableLiteral
+from hopwright.planning.traversals import Edge, JointCount, JointWork, UsableLiteral, WholeList
 from hopwright.records import Lookup
 
 OUTWARD_LOOKUP = "extend-outward"
@@ -25,7 +25,9 @@ OUTWARD_LOOKUP = "extend-outward"
 _REMEMBERED = 150_000
 """So many answers to "can these operations follow on this entity" are kept."""
 SAME_SORT_OPERATIONS = frozenset({"compare", "compare-three"})
-JOINING_OPERATIONS = SAME_SORT_OPERATIONS | {"neighbour-of-both", "difference", "joint-of-both"}
+OF_BOTH = frozenset({"joint-of-both", "count-joint"})
+"""Operations on what two made together whom the plan finds."""
+JOINING_OPERATIONS = SAME_SORT_OPERATIONS | OF_BOTH | {"neighbour-of-both", "difference"}
 """Operations that cannot take any two entities."""
 LIST_OPERATIONS = frozenset({"next-of-its", "next-of-its-in-year", "count-of-its"})
 """Operations that part a whole list of what another branch finds."""
@@ -33,7 +35,11 @@ NAMED_LIST_OPERATIONS = frozenset({"next-of-named", "count-of-named"})
 """Operations on a whole list of what the plan names."""
 JOINT_OPERATIONS = frozenset({"joint-of-both", "joint-with-named", "joint-of-named"})
 """Operations that choose what two people made together."""
-CHOOSING_FROM_LISTS = JOINT_OPERATIONS | {"next-of-its", "next-of-its-in-year", "next-of-named", "end-of-its"}
+COUNTING_JOINT = frozenset({"count-joint", "count-joint-with-named"})
+"""Operations that count what two people made together."""
+CHOOSING_FROM_LISTS = JOINT_OPERATIONS | {
+    "next-of-its", "next-of-its-in-year", "next-of-named", "end-of-its", "work-beside"
+}  # fmt: skip
 """Operations that choose one of a whole list by its date, which nothing asks for afterwards."""
 _PARALLEL = JOINING_OPERATIONS | {"year", "date", "extend"}
 _KIN = 24
@@ -68,7 +74,7 @@ def list_beside(builder: PlanBuilder, readers: Sequence[str], edge: Edge, *, clo
     """The facts of an entity, or of its kin, whose objects the readers can take together with that of a fact."""
     kind = builder.traversals.kinds.kind
     reader = readers[0] if readers else ""
-    if reader == "joint-of-both":
+    if reader in OF_BOTH:
         return list_joint_partners(builder, readers, edge.object, edge.subject)
     paired = reader in _PARALLEL
     return [
@@ -86,21 +92,28 @@ def list_beside(builder: PlanBuilder, readers: Sequence[str], edge: Edge, *, clo
     ]
 
 
-def list_joint_partners(builder: PlanBuilder, readers: Sequence[str], owner: str, topic: str) -> list[Edge]:
-    """Facts that lead to those with whom the owner of a list made works: of the topic, or of what others made."""
+def list_joint_partners(builder: PlanBuilder, readers: Sequence[str], entity: str, topic: str) -> list[Edge]:
+    """Facts that lead to those with whom somebody made works: of the topic, or of what others made."""
     traversals = builder.traversals
-    joint = [
-        one
-        for one in traversals.joint_works(owner)
-        if one.work != topic and _can_follow(builder, tuple(readers[1:]), one.work)
-    ]
-    listed = {work for one in joint for _, work in one.whole.dates} - {topic}
-    return [
-        edge
-        for credit, partner in sorted({(one.credit, one.partner) for one in joint})
-        for edge in traversals.lookups_to(partner)
-        if edge.property == credit and edge.subject not in listed
-    ]
+    joint: list[JointWork] | list[JointCount]
+    if readers[0] == "count-joint":
+        joint = list_joint_counts(builder, entity)
+    else:
+        suits = can_precede(builder, readers[1:])
+        joint = [one for one in list_joint(builder, entity) if one.work != topic and suits(one.work)]
+    found: dict[Edge, None] = {}
+    for one in joint:
+        listed = {work for _, work in one.whole.dates} - {topic}
+        if entity == one.owner:
+            edges = [edge for edge in traversals.lookups_to(one.partner) if edge.property == one.credit]
+            found |= dict.fromkeys(edge for edge in edges if edge.subject not in listed)
+        else:
+            makers = {property for property, end in traversals.graph.out_edges(min(listed)) if end == one.owner}
+            together = {work for work in listed if one.partner in traversals.graph.objects(work, one.credit)}
+            makers -= set(traversals.table.credits)
+            edges = [edge for edge in traversals.lookups_to(one.owner) if edge.property in makers]
+            found |= dict.fromkeys(edge for edge in edges if edge.subject not in together)
+    return list(found)
 
 
 def _are_of_one_circle(builder: PlanBuilder, subject: str, property: str, other: Edge) -> bool:
@@ -204,6 +217,12 @@ def fits_partner(builder: PlanBuilder, readers: Sequence[str], one: str, other: 
 
 def _can_pair(builder: PlanBuilder, readers: Sequence[str], one: str, other: str) -> bool:
     kinds = builder.traversals.kinds
+    if readers[0] == "count-joint":
+        return any(
+            {joint.owner, joint.partner} == {one, other}
+            for owner in (one, other)
+            for joint in builder.traversals.joint_counts(owner)
+        )
     if readers[0] == "joint-of-both":
         return any(
             {joint.owner, joint.partner} == {one, other} and _can_follow(builder, tuple(readers[1:]), joint.work)
@@ -321,6 +340,8 @@ def _can_follow(builder: PlanBuilder, readers: tuple[str, ...], entity: str) -> 
             elif verdict and readers[0] in JOINT_OPERATIONS:
                 works = {joint.work for joint in list_joint(builder, entity)}
                 verdict = any(_can_follow(builder, readers[1:], one) for one in works)
+            elif verdict and readers[0] == "work-beside":
+                verdict = any(_can_follow(builder, readers[1:], one) for *_, one in list_beside_works(builder, entity))
             elif verdict and readers[0] in CHOOSING_FROM_LISTS:
                 ends = readers[0] == "end-of-its"
                 lists = [one.dates for one in builder.traversals.whole_lists(entity)]
@@ -337,6 +358,24 @@ def list_joint(builder: PlanBuilder, entity: str) -> list[JointWork]:
     traversals = builder.traversals
     owners = (entity, *traversals.joint_owners.get(entity, ()))
     return [joint for owner in owners for joint in traversals.joint_works(owner) if entity in (owner, joint.partner)]
+
+
+def list_joint_counts(builder: PlanBuilder, entity: str) -> list[JointCount]:
+    """All that somebody made together with each of others, whichever of them has the list."""
+    traversals = builder.traversals
+    owners = (entity, *traversals.joint_owners.get(entity, ()))
+    return [joint for owner in owners for joint in traversals.joint_counts(owner) if entity in (owner, joint.partner)]
+
+
+def list_beside_works(builder: PlanBuilder, work: str) -> list[tuple[WholeList, bool, str]]:
+    """What comes next to a work in whole lists that hold it, after it (True) or before it, where that is certain."""
+    found = []
+    for property in builder.traversals.table.lists:
+        for owner in builder.traversals.graph.subjects(property, work):
+            for whole in builder.traversals.whole_lists(owner):
+                if whole.property == property:
+                    found += [(whole, later, one) for later, one in builder.traversals.list_beside(whole, work)]
+    return found
 
 
 def _follow(builder: PlanBuilder, readers: tuple[str, ...], property: str) -> tuple[str, ...]:
@@ -374,6 +413,12 @@ def _need_of(builder: PlanBuilder, reader: str) -> Callable[[str], bool]:
         return lambda entity: bool(builder.traversals.joint_works(entity))
     if reader == "joint-with-named":
         return lambda entity: bool(list_joint(builder, entity))
+    if reader == "count-joint":
+        return lambda entity: bool(list_joint_counts(builder, entity))
+    if reader == "count-joint-with-named":
+        return lambda entity: bool(list_joint_counts(builder, entity))
+    if reader == "work-beside":
+        return lambda entity: bool(list_beside_works(builder, entity))
     if reader in LIST_OPERATIONS or reader == "end-of-its":
         return lambda entity: bool(builder.traversals.whole_lists(entity))
     if reader in ("count-all", "most-of-its"):

@@ -12,6 +12,7 @@ from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import (
     LIST_OPERATIONS,
     NAMED_LIST_OPERATIONS,
+    OF_BOTH,
     fits_partner,
     list_entered,
     list_joint_partners,
@@ -44,7 +45,7 @@ def lead(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationC
     if context.forced is not None:
         return builder.walk(context.forced)
     wanted = satisfies_reader(builder, context)
-    if builder.topics and context.reader == "joint-of-both" and context.partners:
+    if context.reader in OF_BOTH and context.partners and not context.anchor:
         return builder.walk(_choose_partner(builder, context))
     if builder.topics:
         edges = list_partners(builder, context) or list_parallel(builder, context)
@@ -57,16 +58,18 @@ def lead(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationC
         # The anchor itself is asked about.
         builder.name(context.anchor)
         return builder.extend(StepOutput("entity", context.anchor, context.anchor), wanted)
-    if context.branch == "lead":
+    joined = not OF_BOTH.isdisjoint(context.readers[1:])  # then the other branch looks for what goes with this one
+    if context.branch == "lead" and not joined:
         return builder.walk(draw_paired_edge(builder, context))
     return builder.walk(draw_first_edge(builder, context))
 
 
 def _choose_partner(builder: PlanBuilder, context: OperationContext) -> Edge:
     """A fact that leads to somebody with whom the one already found made something: of the same work, or of another."""
+    topic = builder.topics[0] if builder.topics else ""
     found = [
         edge
-        for edge in list_joint_partners(builder, context.readers, context.partners[0].entity, builder.topics[0])
+        for edge in list_joint_partners(builder, context.readers, context.partners[0].entity, topic)
         if builder.admits(edge.object) and (edge.subject in builder.topics or builder.admits(edge.subject))
     ]
     own = [edge for edge in found if edge.subject in builder.topics]

@@ -16,7 +16,7 @@ from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import satisfies_reader
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.traversals import WholeList
-from hopwright.records import Lookup
+from hopwright.records import Lookup, ReverseLookup
 from hopwright.records.values import Scalar
 
 _MOST_JOINED = 200
@@ -68,7 +68,7 @@ def end_of_its(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Oper
         for whole in builder.traversals.whole_lists(owner.entity)
         if (entry := builder.traversals.table.entity[whole.property]).ends and whole.measure == entry.ordered_by[0]
         for latest, ((date, one), (next_date, _)) in ((False, whole.dates[:2]), (True, whole.dates[:-3:-1]))
-        if not (latest and entry.ends == "first")
+        if not (latest and entry.ends == "first") and not _states_year(builder, owner, date)
         and _are_told_apart(date, next_date) and builder.traversals.nameable(one) and builder.admits(one) and suits(one)
     ]
     if not ends:
@@ -149,6 +149,8 @@ def _belongs(builder: PlanBuilder, whole: WholeList, owner: str, reference: str,
     """
     graph, roles = builder.traversals.graph, builder.traversals.roles
     members = [one for _, one in whole.dates]
+    if builder.traversals.kinds.kind(owner) != "person":
+        return False  # what a club won after a manager's death is nothing that anybody asks
     if moment.of == roles.birth or builder.traversals.kinds.kind(members[0]) == "person":
         joined = [*graph.out_edges(owner), *graph.in_edges_spread(owner, _MOST_JOINED)]
         if not any(property in roles.kinship and end == moment.entity for property, end in joined):
@@ -168,6 +170,15 @@ def _list_parts(builder: PlanBuilder, owner: str, when: Scalar) -> Iterator[_Par
             before, after = sides
             yield _Part(whole, True, after)
             yield _Part(whole, False, before[::-1])
+
+
+def _states_year(builder: PlanBuilder, owner: StepOutput, date: dt.date) -> bool:
+    """Whether what the plan finds is the holder of a year that the question states, and the date is of that year.
+
+    Of who won at Wimbledon in 2003 nobody has to find out what came first.
+    """
+    held = builder.draft.steps[int(owner.ref[3:]) - 1].derivation
+    return isinstance(held, ReverseLookup) and held.value == str(date.year)
 
 
 def _are_told_apart(one: dt.date, other: dt.date) -> bool:

@@ -41,6 +41,7 @@ from hopwright.wording.rules.frames import (
     FIRST_BY_FRAMES,
     FIRST_OF_LIST_FRAMES,
     FIRST_TO_FRAMES,
+    JOINT_EVENT_FRAMES,
     JOINT_WORK_FRAMES,
     LATER_FRAMES,
     LIFE_FRAMES,
@@ -67,6 +68,7 @@ _SEVERAL = re.compile(r"the (?:(?!of\b)[\w'’.]+ ){0,5}?[A-Za-z]+s (?:of|who|th
 _PERFECT = re.compile(r"^has (?:been|won|held|led|\w+ed) (?!by\b)")
 _PLACE = re.compile(r"(?P<the>the (?:first|last))(?P<to> to .+)$")
 """`the first to die`: of several, `the first of them to die`."""
+_WITH = "with {o}"
 _NOMINAL = 0.5
 """How often a moment is `the death of X` rather than `X died`."""
 _TOGETHER = 0.4
@@ -101,6 +103,8 @@ class ComputationVerbaliser:
                 return self._ask_age(form, say)
             case AgeInYear():
                 return self._ask_age_in_year(form, say)
+            case GroupSize() if form.members.partner:
+                return self._ask_how_many(form.members, say)
             case GroupSize() if form.moment:
                 return self._pick(COUNT_PART_FRAMES).format(
                     members=self._members(form.members, say), happened=self._say_happened(form.property, form.members),
@@ -234,22 +238,45 @@ class ComputationVerbaliser:
         when = self._say_when(form.moment, form.later, members.shared, say)
         return "first" if form.later else "last", member, f"{to} {when}"
 
+    def _work_beside(self, form: Extreme, members: Members, say: Say, that: str = "") -> str:
+        """`film by X that came out just after Y`: what comes next to a work in a whole list."""
+        member = self._text.fill((self._text.table.entity[members.property].member,), "s", say(members.shared))
+        (kind,) = self._text.table.entity[members.property].object
+        happened = self._text.table.literal[form.property].worded(kind).year_predicate[0].removesuffix(" in {y}")
+        return f"{member}{that} {happened} just {'after' if form.later else 'before'} {say(form.beside)}"
+
     def _joint_work(self, members: Members, say: Say) -> str:
         """`film that X made with Y`; `film that the director and the editor of X made together` of one named work."""
-        together = self._text.table.entity[members.property].together
-        if say == self._text.described and (both := self._roles_in_one((members.shared, members.partner))):
-            return together.replace("{s}", both).replace("with {o}", "together")
-        return together.replace("{o}", self._say_partner(members, say)).replace("{s}", say(members.shared))
+        return self._fill_joint(self._text.table.entity[members.property].together, members, say)
+
+    def _ask_how_many(self, members: Members, say: Say) -> str:
+        """`How many films did X make with Y?`, or `did the director and the editor of X make together?`"""
+        return self._fill_joint(self._text.table.entity[members.property].together_count, members, say)
+
+    def _fill_joint(self, template: str, members: Members, say: Say) -> str:
+        """A phrase for what two did together; what two of one named work did, they did `together`."""
+        both = self._roles_in_one((members.shared, members.partner)) if say == self._text.described else ""
+        if both and self._did_with(template, members):
+            return template.replace("{s}", both).replace(_WITH, "together")
+        partner, entry = self._say_partner(members, say), self._text.table.entity[members.credit]
+        if _WITH not in template:  # `flight of {s} that {o} commanded`
+            partner = say(members.partner)
+        said = template.replace(_WITH, f"{entry.preposition} {{o}}").replace("{s}", say(members.shared))
+        return said.replace("{o}", partner)
+
+    def _did_with(self, template: str, members: Members) -> bool:
+        """Whether both of two did the same, and did it `with` each other."""
+        return _WITH in template and self._text.table.entity[members.credit].preposition == "with"
 
     def _tell_joint_works(self, members: Members) -> str:
         """`X made more than one film with Y`: a sentence before the question, which then asks about one of them."""
         said = self._text.described
         told = self._text.table.entity[members.property].together_told
-        both = self._roles_in_one((members.shared, members.partner))
-        owner, partner = said(members.shared), self._say_partner(members, said)
-        if both or self._text.draw() < _TOGETHER:
-            return told.replace("{s}", both or f"{owner} and {partner}").replace("with {o}", "together")
-        return told.replace("{o}", partner).replace("{s}", owner)
+        if self._did_with(told, members) and self._text.draw() < _TOGETHER:
+            pair = f"{said(members.shared)} and {self._say_partner(members, said)}"
+            both = self._roles_in_one((members.shared, members.partner))
+            return told.replace("{s}", both or pair).replace(_WITH, "together")
+        return self._fill_joint(told, members, said)
 
     def _say_partner(self, members: Members, say: Say) -> str:
         """With whom works were made: by what they did, `the cinematographer Sven Nykvist`, or as they are described."""
@@ -258,6 +285,8 @@ class ComputationVerbaliser:
         return f"the {self._text.table.entity[members.credit].role} {say(members.partner)}"
 
     def _ask_of_set(self, form: Extreme, members: Members, winner: str, say: Say) -> str:
+        if form.beside:
+            return f"Which {self._work_beside(form, members, say)}?"
         if self._is_of_list(form):
             turn, member, to = self._one_of_list(form, members, say)
             hidden = say == self._text.described and members.shared.startswith("hop")
@@ -266,7 +295,8 @@ class ComputationVerbaliser:
                 return self._ask_after(form, turn, members, winner)
             what = "Who" if self._kind(winner) == "person" else "What"
             if members.partner:
-                return self._pick(JOINT_WORK_FRAMES).format(what=what, turn=turn, member=member)
+                frames = JOINT_WORK_FRAMES if self._kind(winner) == "work" else JOINT_EVENT_FRAMES
+                return self._pick(frames).format(what=what, turn=turn, member=member)
             if not to:
                 return f"{what} was the {turn} {member}?"
             return self._pick(FIRST_OF_LIST_FRAMES).format(what=what, turn=turn, member=member, to=to)
@@ -326,13 +356,14 @@ class ComputationVerbaliser:
 
     def _describe_extreme(self, form: Extreme, winner: str) -> str:
         """Set what is chosen from before the question, and say which of them is meant."""
-        best = self._best(form)
         said = self._text.described
         if form.members is None:
-            return self._describe_pair(form, winner, best)
+            return self._describe_pair(form, winner, self._best(form))
         if form.members.partner:
             self._text.openings.append(f"{upper_first(self._tell_joint_works(form.members))}.")
             return f"the {'last' if form.largest else 'first'} of them"
+        if form.beside:
+            return f"the {self._work_beside(form, form.members, said, ' that')}"
         if self._is_of_list(form):
             return "the {} {} {}".format(*self._one_of_list(form, form.members, said)).rstrip()
         best = self._best_of_many(form)

@@ -100,6 +100,8 @@ FIRST_OF_LIST_FRAMES = ("{what} was the {turn} {member} {to}?", "Which {member} 
 JOINT_WORK_FRAMES = ("{what} was the {turn} {member}?", "What is the title of the {turn} {member}?")
 """Of a whole list, what two people made together: `the first film that X made with Y`."""
 
+JOINT_EVENT_FRAMES = ("{what} was the {turn} {member}?", "Which was the {turn} {member}?")
+
 AFTER_FIRST_OF_LIST_FRAMES = (
     "{When}, {what} was the {turn} {member} to {to}?", "{When}, which {member} was the {turn} to {to}?",
 )  # fmt: skip
