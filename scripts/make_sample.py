@@ -29,6 +29,7 @@ from sample.factbook_facts import take_facts, write_borders
 from sample.gathering import Names
 from sample.genders import read_genders
 from sample.geonames import read_geonames
+from sample.homes import read_homes
 from sample.lives import read_lives, read_relations
 from sample.passages import read_passages
 from sample.redocred import read_redocred
@@ -68,6 +69,7 @@ def main(sources: Path, packages: Path, out: Path) -> None:
         read_relations(Path(__file__).parent / "sample/relations.tsv", merge)
         read_atlas(Path(__file__).parent / "sample/atlas", merge, names)
         read_genders(Path(__file__).parent / "sample/genders.tsv", merge)
+        read_homes(Path(__file__).parent / "sample/homes.tsv", merge)
         write_sample(merge, dated, out)
         write_borders(borders, merge, BORDERS)
 

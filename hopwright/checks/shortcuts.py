@@ -69,7 +69,8 @@ def check_every_hop_needed(case: CheckedItem, context: CheckContext) -> Iterator
 def check_named_twice(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
     """The question names no entity twice: what several hops start from is named once and then referred to.
 
-    Beside a list of its like, `the film` would not say which: what two hops refer to may be named twice then.
+    Beside a list of its like, `the film` would not say which: what two hops refer to may be named twice then, as in the
+    last opera by the composer of an opera to be premiered before the librettist of that opera died.
     """
     text = case.padded
     names = {fold(label): id for id, label in case.labels.items() if not label.islower()}  # classes are common nouns
@@ -82,9 +83,10 @@ def check_named_twice(case: CheckedItem, context: CheckContext) -> Iterator[Find
 
 
 def _has_list(case: CheckedItem) -> bool:
-    """Whether a hop chooses or counts among several that it names."""
+    """Whether a hop chooses or counts among several that it names, or that a moment parts."""
     forms = [read_form(hop.derivation.expression) for hop in case.item.hops if isinstance(hop.derivation, Compute)]
-    return any(isinstance(form, Extreme | GroupSize) and form.members and form.members.entities for form in forms)
+    chosen = [form for form in forms if isinstance(form, Extreme | GroupSize) and form.members]
+    return any(form.moment or (form.members and form.members.entities) for form in chosen)
 
 
 def _count_references(case: CheckedItem, id: str) -> int:

@@ -32,6 +32,7 @@ from hopwright.checks.open_conditions import (
     resolve_value,
 )
 from hopwright.distractors.computation_slips import list_slips
+from hopwright.distractors.list_slips import ListSlips
 from hopwright.distractors.numeric_distractors import (
     NumericSlip,
     choose_count_distractors,
@@ -201,6 +202,7 @@ class DistractorMaker:
         self._siblings = SimilarEntities(graph, kinds)
         self._values = NearbyValues(graph, self._facts, self._siblings)
         self._world = OwnWorld(graph, self._siblings)
+        self._lists = ListSlips(self._facts, table, lambda one: self._siblings.card(one).label)
         self._likeness = likeness
         self._compare_names = functools.lru_cache(200_000)(self._like_by_name)
         self._compare_facts = functools.lru_cache(200_000)(self._siblings.kinship)
@@ -503,8 +505,8 @@ class DistractorMaker:
             match = _EXTREME.match(derivation.expression)
             compared = match[1] if match else ""
             fixed = min(1, len(outsiders))
-            if self._is_of_list(hop):
-                choice = self._list_next_in_list(task, hop, choice)[:_NEXT_IN_LIST]
+            if self._lists.is_of_list(hop):
+                choice = self._lists.order(hop, choice, task.list_used())[:_NEXT_IN_LIST]
                 fixed = min(2, len(choice))  # what lies on either side of it, or what the two made besides
             if outsiders and choice:
                 choice = self._order_by_value(choice, compared, answer)
@@ -513,13 +515,17 @@ class DistractorMaker:
         sources = self._list_losers(task) if isinstance(derivation, Lookup) else None
         if isinstance(derivation, Lookup) and sources is not None:
             chosen = task.find_source()
-            listed = chosen is not None and self._is_of_list(chosen)
+            listed = chosen is not None and self._lists.is_of_list(chosen)
+            end = ""
             if chosen is not None and listed:
-                sources = [*self._list_next_in_list(task, chosen, sources)]
+                end = self._lists.find_other_end(chosen, sources)
+                sources = self._lists.list_mistaken(chosen, sources, task.answers, task.list_used())
             held = [one for source in sources for one in self._facts.objects(source, derivation.property)[:1]]
             losers = list(dict.fromkeys(one for one in held if one != answer))
             # Several works of one list often had the same librettist.
-            fixed = 1 if listed else _count_needed(sources)
+            fixed = min(2, max(1, len(losers))) if listed else _count_needed(sources)
+            if end and not set(self._facts.objects(end, derivation.property)) & set(losers[:1]):
+                return OptionShortage("losers", "whoever takes the last for the first arrives at nothing else")
             if chosen is not None and is_hidden_choice(chosen.derivation) and not listed:
                 winners = self._list_outsiders(task, chosen)
                 outsiders = [one for winner in winners for one in self._facts.objects(winner, derivation.property)[:1]]
@@ -635,42 +641,6 @@ class DistractorMaker:
                  for one in entities}  # fmt: skip
         return tuple(sorted(entities, key=lambda one: (apart[one], one)))
 
-    def _list_next_in_list(self, task: _Task, hop: Hop, others: Sequence[str]) -> tuple[str, ...]:
-        """What comes next to a hop's answer in its list: first what lies just across the moment that parts the list.
-
-        Whoever takes the wrong side of that moment arrives there. Of works made with a partner, the others of these
-        two come first. What the question names is no answer to it.
-        """
-        assert isinstance(hop.derivation, Compute) and hop.answer_id is not None
-        form = read_form(hop.derivation.expression)
-        assert isinstance(form, Extreme)
-        named = task.list_used()
-        offered = [one for one in others if one not in named and "(" not in self._siblings.card(one).label]
-        credit = form.members.credit if form.members is not None else ""
-        partners = self._facts.objects(hop.answer_id, credit) if credit else ()
-        # Where a work of the two is named, their first is none that came out later.
-        theirs = [one for one in others if one in named and credit and self._facts.objects(one, credit) == partners]
-        dated = {
-            one: str(held)
-            for one in (*offered, *theirs, hop.answer_id)
-            for held in self._facts.scalars(one, form.property)[:1]
-        }
-        bounds = [dated.pop(one) for one in theirs if one in dated]
-        ranked = [
-            one
-            for when, one in sorted((when, one) for one, when in dated.items())
-            if not bounds or one == hop.answer_id or (when > max(bounds) if form.largest else when < min(bounds))
-        ]
-        own = ranked.index(hop.answer_id)
-        step = 0 if not form.moment else -1 if form.later else 1
-
-        def measure(one: str) -> tuple[bool, bool, bool, int]:
-            apart = ranked.index(one) - own
-            beside = bool(form.moment) and abs(apart) == 1
-            return bool(credit) and self._facts.objects(one, credit) != partners, not beside, apart != step, abs(apart)
-
-        return tuple(sorted((one for one in ranked if one != hop.answer_id), key=measure))
-
     def _choose_entities(
         self, own: OptionCandidate, candidates: list[OptionCandidate], fixed: int, rng: random.Random
     ) -> tuple[Distractor, ...] | OptionShortage:
@@ -767,9 +737,9 @@ class DistractorMaker:
             if isinstance(form := read_form(derivation.expression), NextHolder):
                 return self._list_holders(form.timeline, hop.answer_id, task.answers.get(int(form.reference[3:])))
             compared = list_compared(derivation, task.answers, self._facts)
-            if not self._is_of_list(hop):
+            if not self._lists.is_of_list(hop):
                 return list(compared)
-            return list(self._list_next_in_list(task, hop, [one for one in compared if one != hop.answer_id]))
+            return list(self._lists.order(hop, [one for one in compared if one != hop.answer_id], task.list_used()))
         found: list[str]
         if isinstance(derivation, Lookup):
             rivals = self._list_rivals(task.find_source(derivation.subject), task)
@@ -783,7 +753,7 @@ class DistractorMaker:
             conditions = read_open_conditions(hop, task.earlier, task.answers, self._facts, final=True)
             found = self._find_meeting(derivation, conditions, hop.answer_id, task.rng)
         found = list(dict.fromkeys(one for one in found if one != hop.answer_id))
-        if len(found) <= _MOST_RIVALS or any(map(self._is_of_list, task.earlier)):
+        if len(found) <= _MOST_RIVALS or any(map(self._lists.is_of_list, task.earlier)):
             return found[:_MOST_RIVALS]  # what is nearest in a list comes first
         return sorted(task.rng.sample(found, _MOST_RIVALS))
 
@@ -892,12 +862,6 @@ class DistractorMaker:
                     chosen = execute(source.derivation, source.answer_type, inputs, self._facts, self._table)
                     if chosen == one.id:
                         yield one.id
-
-    def _is_of_list(self, hop: Hop) -> bool:
-        """Whether a hop chooses from a whole list by date: whoever sees the options does not see when they were."""
-        form = read_form(hop.derivation.expression) if isinstance(hop.derivation, Compute) else None
-        members = form.members if isinstance(form, Extreme) else None
-        return members is not None and self._table.is_ordered_by(members.property, form.property)  # type: ignore[union-attr]
 
     def _list_outsiders(self, task: _Task, source: Hop) -> list[str]:
         """What would be chosen from the set of another owner than the plan's, and beats what is chosen from its own.

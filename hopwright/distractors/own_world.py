@@ -16,6 +16,7 @@ from hopwright.knowledge.wikidata.roles import (
     CALLINGS,
     CITIZENSHIP,
     COUNTRY_FOR_SPORT,
+    HOME_COUNTRY,
     HOMES_OF_WORKS,
     PART_OF,
     ROLES,
@@ -27,7 +28,7 @@ from hopwright.knowledge.wikidata.store import GraphStore
 
 NEAR_IN_TIME = 25
 """Years by which two people are born apart at most and still belong to the same decades."""
-_CITIZEN = (CITIZENSHIP, COUNTRY_FOR_SPORT)
+_CITIZEN = (CITIZENSHIP, COUNTRY_FOR_SPORT, HOME_COUNTRY)
 _MOST_STEPS = 4
 _MOST_FELLOWS = 400
 _MOST_FELLOWS_GIVEN = 100

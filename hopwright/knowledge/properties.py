@@ -216,6 +216,8 @@ class EntityProperty(_Entry):
     """The property that tells with whom its subject made what is not on the list, such as a part of a film."""
     credit: bool = False
     """Whether its object is a partner in the works of a list: the librettist of a composer's operas."""
+    did: str = ""
+    """What such a partner did with a work, as a verb: `photographed`; empty where none says it."""
     preposition: str = "with"
     """What joins such a partner to what was done together: a team wins `under` its manager."""
     predicate: tuple[str, ...] = ()

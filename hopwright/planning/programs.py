@@ -28,10 +28,11 @@ from hopwright.planning.random_draws import draw_by_cumulative_weights, draw_by_
 from hopwright.topologies import Topology
 
 _ENUMERATED = 4
-_AGES_ALONE = 0.15
+_AGES_ALONE = 0.02
 """How readily a question in four hops or more computes nothing but an age: two dates are soon subtracted."""
-_YEAR_OF_CHOSEN = 0.3
-"""How readily a question about what is chosen from a list ends with the year in which somebody was born."""
+_LIFE_OF_CHOSEN = 0.15
+"""How readily a question about what is chosen from a list ends with somebody's age, or the year of their birth."""
+_OF_A_LIFE = frozenset({"year", "age-at-death", "age-found"})
 _SAMPLED = 3000
 _MOST_LIKED = 8.0
 """What of larger graphs is sampled is not drawn by greater weights than this."""
@@ -263,8 +264,8 @@ def _list_programs(depends_on: tuple[tuple[int, ...], ...], claimed: bool) -> li
             weight *= operations[-1].final
             if len(operations) >= _ENUMERATED and {one.kind for one in operations} <= {"", "temporal"}:
                 weight *= _AGES_ALONE
-            if operations[-1].name == "year" and any(one.name in CHOOSING_FROM_LISTS for one in operations):
-                weight *= _YEAR_OF_CHOSEN
+            if operations[-1].name in _OF_A_LIFE and any(one.name in CHOOSING_FROM_LISTS for one in operations):
+                weight *= _LIFE_OF_CHOSEN
             computing = sum(bool(one.kind) for one in operations)
             programs[tuple(one.name for one in operations)] = OperationSequence(
                 operations, depends_on, weight ** (4 / (3 + len(operations))) * 0.4 ** max(0, computing - 1)

@@ -11,11 +11,13 @@ from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import list_beside_works, list_joint, list_joint_counts, satisfies_reader
 from hopwright.planning.operations.starting_points import draw_joint_works
+from hopwright.planning.operations.whole_lists import states_year
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.traversals import JointCount, JointWork
 from hopwright.records import Compute, Lookup
 
 _T = TypeVar("_T")
+_FEWEST_OWNERS = 2
 _Option = tuple[JointWork, str, str]
 """With what the owner of the list and the partner are referred to."""
 
@@ -119,9 +121,9 @@ def _choose(builder: PlanBuilder, context: OperationContext, options: Iterable[_
         named = [one for one in (owner, partner) if not one.startswith("hop")]
         if not all(map(builder.admits, (*named, joint.work))) or not suits(joint.work):
             continue
-        if _find_part(builder, partner) not in ("", joint.credit):
+        if _find_part(builder, partner) not in ("", joint.credit) or _is_told_by_other(builder, owner, partner):
             continue
-        if not _is_found_as_maker(builder, owner, joint.owner, joint.work):
+        if not _is_found_as_maker(builder, owner, joint.owner, joint.work) or _is_stated(builder, owner, joint):
             continue
         builder.name(*named)
         builder.take(joint.work)
@@ -129,6 +131,20 @@ def _choose(builder: PlanBuilder, context: OperationContext, options: Iterable[_
         expression = f"{'argmax' if joint.largest else 'argmin'}({joint.whole.measure}, {members})"
         return StepOutput("entity", builder.compute(expression, "comparison", joint.work), joint.work)
     raise PlanningDeadEnd(DeadEnd.NOTHING_TOGETHER)
+
+
+def _is_told_by_other(builder: PlanBuilder, owner: str, partner: str) -> bool:
+    """Whether a partner who is named tells who the owner is: a coach who won with one club alone."""
+    named = owner.startswith("hop") and not partner.startswith("hop")
+    return named and len(builder.traversals.joint_owners.get(partner, ())) < _FEWEST_OWNERS
+
+
+def _is_stated(builder: PlanBuilder, owner: str, joint: JointWork) -> bool:
+    """Whether the question states the year of what is chosen, as that in which its owner is found: a final that is won
+    in 1989 is the last one before anybody has looked for it.
+    """
+    (date,) = (date for date, one in joint.whole.dates if one == joint.work)
+    return owner.startswith("hop") and states_year(builder, owner, date)
 
 
 def _shuffle(builder: PlanBuilder, options: Iterable[_T]) -> list[_T]:

@@ -328,11 +328,11 @@ def _is_dated(builder: PlanBuilder, edge: Edge, context: OperationContext) -> bo
 
 
 def _find_place_of_list(readers: Sequence[str]) -> str:
-    """Where the whole list stands that the operations after a fact need: at one of its ends, or at another fact's
-    beside it; empty where they need none, or only later on.
+    """Where the whole list stands that the operations after a fact need: at its object, at another fact's beside it, or
+    at its subject or whoever made that, whom the plan then names; empty where they need none, or only later on.
     """
     if not NAMED_LIST_OPERATIONS.isdisjoint(readers):
-        return "subject"
+        return "named"
     if not LIST_OPERATIONS.isdisjoint(readers[:1]) or readers[:1] == ("end-of-its",):
         return "object"
     return "beside" if readers[0] in ("date", "year") and not LIST_OPERATIONS.isdisjoint(readers[1:]) else ""
@@ -359,12 +359,21 @@ def _has_list(builder: PlanBuilder, edge: Edge, place: str) -> bool:
     owners = traversals.list_owners
     if place == "object":
         return edge.object in owners
-    able = {edge.subject} if place == "subject" else {end for _, end in traversals.graph.out_edges(edge.subject)}
+    able = {end for _, end in traversals.graph.out_edges(edge.subject)}
+    if place == "named":
+        able = {edge.subject, *list_makers(builder, edge.subject)}
     if able.isdisjoint(owners):
         return False
     moments = [m.value for m in traversals.measures(edge.object) if m.property in (roles.death, roles.birth)]
     lists = [whole for owner in able & owners - {edge.object} for whole in traversals.whole_lists(owner)]
     return any(traversals.part(whole, moment) for whole in lists for moment in moments)
+
+
+def list_makers(builder: PlanBuilder, work: str) -> list[str]:
+    """Those who made a work, as an author or a director did."""
+    roles = builder.traversals.roles
+    made = (roles.made | roles.makers) - set(builder.traversals.table.credits)
+    return [end for property, end in builder.traversals.graph.out_edges(work) if property in made]
 
 
 def _are_told_apart(builder: PlanBuilder, edge: Edge) -> bool:

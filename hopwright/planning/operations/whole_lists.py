@@ -14,6 +14,7 @@ from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
 from hopwright.planning.expressions import is_later
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import satisfies_reader
+from hopwright.planning.operations.starting_points import list_makers
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.traversals import WholeList
 from hopwright.records import Lookup, ReverseLookup
@@ -68,7 +69,7 @@ def end_of_its(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Oper
         for whole in builder.traversals.whole_lists(owner.entity)
         if (entry := builder.traversals.table.entity[whole.property]).ends and whole.measure == entry.ordered_by[0]
         for latest, ((date, one), (next_date, _)) in ((False, whole.dates[:2]), (True, whole.dates[:-3:-1]))
-        if not (latest and entry.ends == "first") and not _states_year(builder, owner, date)
+        if not (latest and entry.ends == "first") and not states_year(builder, owner.ref, date)
         and _are_told_apart(date, next_date) and builder.traversals.nameable(one) and builder.admits(one) and suits(one)
     ]
     if not ends:
@@ -92,9 +93,14 @@ def count_of_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: 
 
 
 def _find_named(builder: PlanBuilder) -> str:
+    """Whom a plan may name as the owner of a list: what it speaks of already, or who made that."""
     for topic in builder.topics[:1]:
         if builder.traversals.whole_lists(topic):
             return topic
+        makers = [one for one in list_makers(builder, topic) if builder.traversals.whole_lists(one)]
+        if len(makers) == 1 and builder.admits(makers[0]):
+            builder.name(makers[0])
+            return makers[0]
     raise PlanningDeadEnd(DeadEnd.NO_WHOLE_LIST)
 
 
@@ -172,12 +178,12 @@ def _list_parts(builder: PlanBuilder, owner: str, when: Scalar) -> Iterator[_Par
             yield _Part(whole, False, before[::-1])
 
 
-def _states_year(builder: PlanBuilder, owner: StepOutput, date: dt.date) -> bool:
-    """Whether what the plan finds is the holder of a year that the question states, and the date is of that year.
+def states_year(builder: PlanBuilder, reference: str, date: dt.date) -> bool:
+    """Whether what a hop finds is the holder of a year that the question states, and the date is of that year.
 
     Of who won at Wimbledon in 2003 nobody has to find out what came first.
     """
-    held = builder.draft.steps[int(owner.ref[3:]) - 1].derivation
+    held = builder.draft.steps[int(reference[3:]) - 1].derivation
     return isinstance(held, ReverseLookup) and held.value == str(date.year)
 
 

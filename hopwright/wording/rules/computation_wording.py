@@ -73,6 +73,13 @@ _NOMINAL = 0.5
 """How often a moment is `the death of X` rather than `X died`."""
 _TOGETHER = 0.4
 """How often two people `made films together`, rather than one `made films with` the other."""
+_IN_ONE = 0.6
+"""How often what two made is described within the question, rather than in a sentence before it."""
+_BY_NOUN = 0.7
+_BY_DEED = 0.4
+"""How often a sentence says what a partner did: `Sven Nykvist photographed more than one film by X`."""
+_FRONTED = 0.25
+"""How often the moment that parts a list stands before the question."""
 _ASKED_FIRST = 0.5
 """How often which of a list is meant is a question of its own, before what is asked about it."""
 _VAGUE = frozenset({"thing", "class", "natural feature", "transport link", "event", "work", "place", "person"})
@@ -106,6 +113,7 @@ class ComputationVerbaliser:
             case GroupSize() if form.members.partner:
                 return self._ask_how_many(form.members, say)
             case GroupSize() if form.moment:
+                self._name_again(form.moment, form.members.shared, say)
                 return self._pick(COUNT_PART_FRAMES).format(
                     members=self._members(form.members, say), happened=self._say_happened(form.property, form.members),
                     when=self._say_when(form.moment, form.later, form.members.shared, say),
@@ -272,11 +280,28 @@ class ComputationVerbaliser:
         """`X made more than one film with Y`: a sentence before the question, which then asks about one of them."""
         said = self._text.described
         told = self._text.table.entity[members.property].together_told
+        did = self._text.table.entity[members.credit].did
+        if did and _WITH in told and self._text.draw() < _BY_DEED:
+            member = self._text.fill((self._text.table.entity[members.property].member,), "s", said(members.shared))
+            return f"{self._say_partner(members, said)} {did} more than one {member}"
         if self._did_with(told, members) and self._text.draw() < _TOGETHER:
             pair = f"{said(members.shared)} and {self._say_partner(members, said)}"
             both = self._roles_in_one((members.shared, members.partner))
             return told.replace("{s}", both or pair).replace(_WITH, "together")
         return self._fill_joint(told, members, said)
+
+    def _say_those(self, members: Members, one: str) -> str:
+        """`those films` of several that a sentence before the question speaks of; `them` of what has no plain noun."""
+        member = self._text.table.entity[members.property].member
+        noun = member.partition(" by ")[0].split()[-1]
+        return f"those {pluralise(noun)}" if self._kind(one) == "work" and self._text.draw() < _BY_NOUN else "them"
+
+    def _name_again(self, moment: str, owner: str, say: Say) -> None:
+        """Have what both branches begin with named twice: in `the last opera before its librettist died` it is open
+        which opera that is.
+        """
+        if say == self._text.described and (named := self._text.find_named(moment)) == self._text.find_named(owner):
+            self._text.repeated.add(named)
 
     def _say_partner(self, members: Members, say: Say) -> str:
         """With whom works were made: by what they did, `the cinematographer Sven Nykvist`, or as they are described."""
@@ -292,7 +317,10 @@ class ComputationVerbaliser:
             hidden = say == self._text.described and members.shared.startswith("hop")
             if hidden and form.moment and not self._text.name_kin(form.moment, members.shared):
                 # `The first opera after its librettist died`: after that of which opera?
-                return self._ask_after(form, turn, members, winner)
+                if self._text.draw() < _FRONTED:
+                    return self._ask_after(form, turn, members, winner)
+                self._name_again(form.moment, members.shared, say)
+                turn, member, to = self._one_of_list(form, members, say)
             what = "Who" if self._kind(winner) == "person" else "What"
             if members.partner:
                 frames = JOINT_WORK_FRAMES if self._kind(winner) == "work" else JOINT_EVENT_FRAMES
@@ -360,8 +388,11 @@ class ComputationVerbaliser:
         if form.members is None:
             return self._describe_pair(form, winner, self._best(form))
         if form.members.partner:
+            turn = "last" if form.largest else "first"
+            if self._text.is_asked_of(form) and self._text.draw() < _IN_ONE:
+                return f"the {turn} {self._joint_work(form.members, said)}"
             self._text.openings.append(f"{upper_first(self._tell_joint_works(form.members))}.")
-            return f"the {'last' if form.largest else 'first'} of them"
+            return f"the {turn} of {self._say_those(form.members, winner)}"
         if form.beside:
             return f"the {self._work_beside(form, form.members, said, ' that')}"
         if self._is_of_list(form):

@@ -57,9 +57,7 @@ LIFE_FRAMES = (
     "How old did {p} live to be?",
 )
 """How old somebody became."""
-AGE_FRAMES = (
-    "How old was {p} {when}?", "{When}, how old was {p}?",
-)  # fmt: skip
+AGE_FRAMES = ("How old was {p} {when}?",)
 
 AGE_IN_YEAR_FRAMES = (
     "How old did {p} turn in the year {happened}?",

@@ -14,7 +14,7 @@ from typing import Literal, Protocol, TypeVar, runtime_checkable
 
 from hopwright.errors import ExpressionError
 from hopwright.knowledge.properties import PropertyTable
-from hopwright.planning.computation_forms import Extreme, ShiftedYear, read_form
+from hopwright.planning.computation_forms import Extreme, Form, ShiftedYear, read_form
 from hopwright.planning.execution import hops_used
 from hopwright.planning.plan import PlanStep, named_entities
 from hopwright.records import Compute, Constraint, Lookup, ReverseLookup
@@ -136,7 +136,8 @@ class PlanVerbaliser:
     """The wording of one plan.
 
     `preludes` gathers sentences that must come before the question, `openings` what stands before it in the same
-    sentence; `listed` are the entities of a list, which stands before whatever else names them. In the whole question
+    sentence; `listed` are the entities of a list, which stands before whatever else names them; `repeated` those whose
+    name is said again, where `its` could be taken for something else's. In the whole question
     names are marked until it is complete: then each is said once, and after that referred to.
     """
 
@@ -148,6 +149,7 @@ class PlanVerbaliser:
         self.preludes: list[str] = []
         self.openings: list[str] = []
         self.listed: set[str] = set()
+        self.repeated: set[str] = set()
         self._told = ""
         self._told_role = ""
         self._steps = steps
@@ -216,6 +218,20 @@ class PlanVerbaliser:
         if claim not in self._claims:
             raise ExpressionError(f"the claim {claim} is not at hand")
         return self._claims[claim].phrase
+
+    def is_asked_of(self, form: Form) -> bool:
+        """Whether the last hop looks up who or what had a part in what a computation chooses."""
+        last = self._steps[-1].derivation
+        if not isinstance(last, Lookup) or not last.subject.startswith("hop") or last.property in self.table.literal:
+            return False
+        source = self.step(last.subject).derivation
+        return isinstance(source, Compute) and read_form(source.expression) == form
+
+    def find_named(self, reference: str) -> str:
+        """What is named where a description of a hop's answer begins: the work whose librettist's death it gives."""
+        while reference.startswith("hop") and isinstance(lookup := self.step(reference).derivation, Lookup):
+            reference = lookup.subject
+        return reference if reference.startswith("Q") else ""
 
     def entity(self, reference: str) -> str:
         """The Q-id behind a reference."""
@@ -361,6 +377,8 @@ class PlanVerbaliser:
 
     def _refer_back(self, entity: str) -> str:
         """How an entity is called again: a person by the last name, a work by its noun."""
+        if entity in self.repeated:
+            return self.names.phrase(entity)
         if self.names.kind(entity) == "person":
             words = self.names.phrase(entity).split()
             if len(words) > 1 and not _OF_NAME.search(self.names.phrase(entity)):

@@ -1,0 +1,90 @@
+"""What is taken for the answer of a choice from a whole list: the other end, or what stands next to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from hopwright.knowledge.facts import Facts
+from hopwright.knowledge.properties import PropertyTable
+from hopwright.planning.computation_forms import Extreme, read_form
+from hopwright.planning.execution import resolve
+from hopwright.records import Compute, Hop
+from hopwright.records.values import Value
+
+
+class ListSlips:
+    """Orders what else stands in a list by how easily it is mistaken for what a hop chooses from it."""
+
+    def __init__(self, facts: Facts, table: PropertyTable, label: Callable[[str], str]) -> None:
+        self._facts = facts
+        self._table = table
+        self._label = label
+
+    def is_of_list(self, hop: Hop) -> bool:
+        """Whether a hop chooses from a whole list by date: whoever sees the options does not see when they were."""
+        form = _read_choice(hop)
+        members = form.members if form is not None else None
+        return form is not None and members is not None and self._table.is_ordered_by(members.property, form.property)
+
+    def order(self, hop: Hop, others: Sequence[str], used: Collection[str]) -> tuple[str, ...]:
+        """What comes next to a hop's answer in its list: first what lies just across the moment that parts the list.
+
+        Whoever takes the wrong side of that moment arrives there. Of works made with a partner, the other end of what
+        the two made comes first, for `the last` is taken for `the first`, then what else they made. What the question
+        names (`used`) is no answer to it.
+        """
+        form = _read_choice(hop)
+        assert form is not None and hop.answer_id is not None
+        offered = [one for one in others if one not in used and "(" not in self._label(one)]
+        credit = form.members.credit if form.members is not None else ""
+        partners = self._facts.objects(hop.answer_id, credit) if credit else ()
+        # Where a work of the two is named, their first is none that came out later.
+        theirs = [one for one in others if one in used and credit and self._facts.objects(one, credit) == partners]
+        dated = self._read_dates((*offered, *theirs, hop.answer_id), form)
+        bounds = [dated.pop(one) for one in theirs if one in dated]
+        ranked = [
+            one
+            for when, one in sorted((when, one) for one, when in dated.items())
+            if not bounds or one == hop.answer_id or (when > max(bounds) if form.largest else when < min(bounds))
+        ]
+        own = ranked.index(hop.answer_id)
+        step = 0 if not (form.moment or form.beside) else -1 if form.later else 1
+        end = self.find_other_end(hop, others)
+
+        def measure(one: str) -> tuple[bool, bool, bool, bool, int]:
+            apart = ranked.index(one) - own
+            beside = bool(form.moment) and abs(apart) == 1
+            stranger = bool(credit) and self._facts.objects(one, credit) != partners
+            return one != end, stranger, not beside, apart != step, abs(apart)
+
+        return tuple(sorted((one for one in ranked if one != hop.answer_id), key=measure))
+
+    def list_mistaken(
+        self, hop: Hop, others: Sequence[str], answers: Mapping[int, Value], used: Collection[str]
+    ) -> list[str]:
+        """The same for what a later hop asks of the chosen one: the work to which it stands next may be taken for it,
+        though the question speaks of that one.
+        """
+        form = _read_choice(hop)
+        assert form is not None
+        beside = [resolve(form.beside, answers)] if form.beside else []
+        return list(dict.fromkeys([*beside, *self.order(hop, others, used)]))
+
+    def find_other_end(self, hop: Hop, others: Sequence[str]) -> str:
+        """The last of what two made together, where a hop asks for the first, and the other way round; else empty."""
+        form = _read_choice(hop)
+        if form is None or form.members is None or not form.members.partner or hop.answer_id is None:
+            return ""
+        partners = self._facts.objects(hop.answer_id, form.members.credit)
+        theirs = [one for one in others if self._facts.objects(one, form.members.credit) == partners]
+        dated = self._read_dates([one for one in theirs if one != hop.answer_id], form)
+        ranked = sorted(dated, key=lambda one: (dated[one], one))
+        return "" if not ranked else ranked[0] if form.largest else ranked[-1]
+
+    def _read_dates(self, entities: Sequence[str], form: Extreme) -> dict[str, str]:
+        return {one: str(held) for one in entities for held in self._facts.scalars(one, form.property)[:1]}
+
+
+def _read_choice(hop: Hop) -> Extreme | None:
+    form = read_form(hop.derivation.expression) if isinstance(hop.derivation, Compute) else None
+    return form if isinstance(form, Extreme) else None
