@@ -123,7 +123,7 @@ _LIFE = frozenset([ROLES.birth, ROLES.death])
 _OWNERS = 12
 _MOST_ALIKE = 0.34
 """The share of the owners of a set for which the same may be chosen as for the plan's."""
-_BESIDE_IN_TIME = 15
+_BESIDE_IN_TIME = 10
 """Years within which two entities are contemporaries."""
 _WELL_SUPPLIED = 6
 _HOLDERS = 16
@@ -512,6 +512,7 @@ class DistractorMaker:
                 choice = self._order_by_value(choice, compared, answer)
                 fixed = 2  # the runner-up is who or what is taken for the answer
         losers: list[str] = []
+        listed = False
         sources = self._list_losers(task) if isinstance(derivation, Lookup) else None
         if isinstance(derivation, Lookup) and sources is not None:
             chosen = task.find_source()
@@ -519,12 +520,15 @@ class DistractorMaker:
             end = ""
             if chosen is not None and listed:
                 end = self._lists.find_other_end(chosen, sources)
+                # What stands beside the chosen work leads to what stands beside its screenwriter.
                 sources = self._lists.list_mistaken(chosen, sources, task.answers, task.list_used())
+                offered = {one.id for one in chosen.distractors}
+                sources.sort(key=lambda one: one not in offered)
             held = [one for source in sources for one in self._facts.objects(source, derivation.property)[:1]]
             losers = list(dict.fromkeys(one for one in held if one != answer))
             # Several works of one list often had the same librettist.
             fixed = min(2, max(1, len(losers))) if listed else _count_needed(sources)
-            if end and not set(self._facts.objects(end, derivation.property)) & set(losers[:1]):
+            if end and set(self._facts.objects(end, derivation.property)).isdisjoint(losers):
                 return OptionShortage("losers", "whoever takes the last for the first arrives at nothing else")
             if chosen is not None and is_hidden_choice(chosen.derivation) and not listed:
                 winners = self._list_outsiders(task, chosen)
@@ -551,7 +555,7 @@ class DistractorMaker:
         streams = self._list_streams(task, answer, choice, proposed)
         if len(sources or ()) >= FEWEST_COMPARED - 1:
             # What else might have been chosen leads to answers enough, and nothing else is as near.
-            streams, fixed = iter([("near_miss", losers, MOST_CANDIDATES)]), 0
+            streams, fixed = iter([("near_miss", losers, MOST_CANDIDATES)]), fixed if listed else 0
         if outsiders:
             streams, fixed = itertools.chain([("near_miss", outsiders, 1)], streams), 1
         elif losers:

@@ -216,6 +216,8 @@ class EntityProperty(_Entry):
     """The property that tells with whom its subject made what is not on the list, such as a part of a film."""
     credit: bool = False
     """Whether its object is a partner in the works of a list: the librettist of a composer's operas."""
+    found_by: tuple[str, ...] = ()
+    """Other properties by which a plan may find such a partner: who piloted one flight has commanded others."""
     did: str = ""
     """What such a partner did with a work, as a verb: `photographed`; empty where none says it."""
     preposition: str = "with"

@@ -19,6 +19,7 @@ class DeadEnd(StrEnum):
     ENTITY_REPEATS = "entity_repeats"
     HOLDERS_COMPARED_AS_THEY_ARE = "holders_compared_as_they_are"
     IDLE_CHOICE = "idle_choice"
+    NAMED_HAS_IT = "named_has_it"
     IMPOSSIBLE_AGE = "impossible_age"
     KNOWN_TO_THE_DAY = "known_to_the_day"
     LACKS_PROPERTY = "lacks_property"
@@ -83,6 +84,7 @@ _TEXTS: dict[DeadEnd, str] = {
     DeadEnd.DOUBTFUL_IN_WORLD: "the answer may not be the only one in the world",
     DeadEnd.ENTITY_REPEATS: "an entity repeats",
     DeadEnd.HOLDERS_COMPARED_AS_THEY_ARE: "two holders are compared as they are",
+    DeadEnd.NAMED_HAS_IT: "what the plan names has the answer as well",
     DeadEnd.IDLE_CHOICE: "another of the list leads to the same answer, or none to another",
     DeadEnd.IMPOSSIBLE_AGE: "nobody grows so old",
     DeadEnd.KNOWN_TO_THE_DAY: "both dates are known to the day, not only to the year",

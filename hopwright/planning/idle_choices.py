@@ -9,8 +9,8 @@ from hopwright.knowledge.facts import Facts
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.planning.computation_forms import Extreme, Members, read_form
 from hopwright.planning.execution import execute, resolve, same
-from hopwright.planning.plan import Plan
-from hopwright.records import Compute
+from hopwright.planning.plan import Plan, named_entities
+from hopwright.records import Compute, Lookup
 from hopwright.records.values import Value
 
 
@@ -31,6 +31,17 @@ def has_idle_choice(plan: Plan, answers: Mapping[int, Value], facts: Facts, tabl
         if not given or any(same(one, answers[len(plan.steps)]) for one in given):
             return True
     return False
+
+
+def has_what_is_asked(plan: Plan, facts: Facts) -> bool:
+    """Whether something that the plan names has its answer, too: who shot the last film of two shot the one that stands
+    in the question as well, and whoever thinks of that one alone is right.
+    """
+    last = plan.steps[-1]
+    if not isinstance(last.derivation, Lookup) or not isinstance(last.value, str):
+        return False
+    named = {entity for step in plan.steps for entity in named_entities(step.derivation)}
+    return any(last.value in facts.objects(one, last.derivation.property) for one in named)
 
 
 def _list_mistaken(

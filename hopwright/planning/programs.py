@@ -30,8 +30,10 @@ from hopwright.topologies import Topology
 _ENUMERATED = 4
 _AGES_ALONE = 0.02
 """How readily a question in four hops or more computes nothing but an age: two dates are soon subtracted."""
-_LIFE_OF_CHOSEN = 0.15
+_LIFE_OF_CHOSEN = 0.02
 """How readily a question about what is chosen from a list ends with somebody's age, or the year of their birth."""
+_HELD = 0.3
+"""How readily one of two who made something together is told by what they won, which says nothing of their work."""
 _OF_A_LIFE = frozenset({"year", "age-at-death", "age-found"})
 _SAMPLED = 3000
 _MOST_LIKED = 8.0
@@ -266,6 +268,9 @@ def _list_programs(depends_on: tuple[tuple[int, ...], ...], claimed: bool) -> li
                 weight *= _AGES_ALONE
             if operations[-1].name in _OF_A_LIFE and any(one.name in CHOOSING_FROM_LISTS for one in operations):
                 weight *= _LIFE_OF_CHOSEN
+            names = {one.name for one in operations}
+            if "named-holder" in names and not names.isdisjoint(JOINT_OPERATIONS | COUNTING_JOINT):
+                weight *= _HELD
             computing = sum(bool(one.kind) for one in operations)
             programs[tuple(one.name for one in operations)] = OperationSequence(
                 operations, depends_on, weight ** (4 / (3 + len(operations))) * 0.4 ** max(0, computing - 1)
@@ -341,8 +346,8 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
         return False  # two years that are subtracted for the sake of it
     if sum(names[one] for one in JOINT_OPERATIONS | COUNTING_JOINT) > 1:
         return False  # what the partner of two made with a third
-    if names["date"] and not names.keys().isdisjoint(JOINT_OPERATIONS) and not operations[-1].name.startswith("age-"):
-        return False  # the very day is of no use to who wonders what two made, but for how old somebody was on it
+    if operations[-1].name == "date" and not names.keys().isdisjoint(CHOOSING_FROM_LISTS):
+        return False  # the very day on which somebody was born is of no use to who wonders what two made
     if names["first-of"] and names["holder"]:
         return False  # who was president when the youngest of four died
     if names["first-of"] and names["extend"] > 1:

@@ -28,6 +28,7 @@ MAX_EDGES = 300
 MAX_POOL = 4000
 MAX_FACTS = 6000
 FEWEST_LISTED = 5
+_YEARS = re.compile(r"\b\d{4}\b")
 FEWEST_JOINT = 2
 """A whole list from which something is chosen has so many members at least."""
 FORMER_STATE = "former country"
@@ -73,6 +74,8 @@ class JointWork(NamedTuple):
     partner: str
     largest: bool
     work: str
+    works: int
+    """How many the two made."""
 
 
 class JointCount(NamedTuple):
@@ -164,12 +167,15 @@ class GraphTraversals:
         return frozenset(one for one in owners if self.whole_lists(one))
 
     def _list_close_deaths(self, owner: str) -> tuple[UsableLiteral, ...]:
-        """The days on which kin of an entity died, those that part a whole list of it."""
+        """The days on which kin of an entity died, or whoever it worked with, those that part a whole list of it."""
         joined = (*self.graph.out_edges(owner), *self.graph.in_edges_spread(owner, MAX_EDGES))
-        close = sorted({other for property, other in joined if property in self.roles.kinship})
+        made = [one for whole in self.whole_lists(owner) for _, one in whole.dates]
+        close = {other for property, other in joined if property in self.roles.kinship}
+        for credit in self.table.credits:
+            close.update(*(self.graph.objects(one, credit) for one in made))
         return tuple(
             death
-            for one in close
+            for one in sorted(close - {owner})
             if self.nameable(one)
             for death in self.measures(one)
             if death.property == self.roles.death
@@ -299,7 +305,7 @@ class GraphTraversals:
         Of all that came before it is known with whom it was made; something did, or the partner would not matter.
         """
         return tuple(
-            JointWork(owner, whole, credit, partner, largest, work)
+            JointWork(owner, whole, credit, partner, largest, work, sum(partner in one for one in held.values()))
             for whole, credit, partner, held in self._iter_partners(owner)
             for largest in ((False,) if self.table.entity[whole.property].ends == "first" else (False, True))
             if (work := _find_end(whole, held, partner, largest))
@@ -415,6 +421,8 @@ class GraphTraversals:
 
     def _tokens(self, entity: str) -> frozenset[str]:
         label = self.graph.label(entity)
+        if self.kinds.kind(entity) == "event" and name_states_year(label):
+            return frozenset(_YEARS.findall(label))  # of a series, one is told from another by its year
         # Nicholas I of Russia and Alexander I of Russia share their realm, not their name.
         return telling_words(_REALM.sub("", label) if self.kinds.kind(entity) == "person" else label)
 

@@ -25,7 +25,7 @@ def planner(sample: GraphStore) -> Planner:
 @pytest.fixture(scope="module")
 def plans(planner: Planner) -> list[Plan]:
     drawn = draw_all(planner, [(name, "", f"test:{number}") for number in range(60) for name in SHAPES])
-    assert len(drawn) > 75
+    assert len(drawn) > 60
     return drawn
 
 
@@ -95,6 +95,9 @@ def test_branches_start_from_what_belongs_together(plans: list[Plan], planner: P
     for plan in plans:
         derivations = [step.derivation for step in plan.steps if not hops_used(step.derivation)]
         held = [one for one in derivations if isinstance(one, ReverseLookup) and TABLE.is_timeline(one.property)]
+        joint = any("having(" in one.derivation.expression for one in plan.steps if isinstance(one.derivation, Compute))
+        if joint:  # what belongs together are the two, not what they are found by
+            continue
         if held:  # two holders who are compared are of one timeline, or got what they have on one occasion
             assert held == derivations
             together = {TABLE.literal[one.property].together_np for one in held}

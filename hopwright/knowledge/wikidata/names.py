@@ -52,6 +52,13 @@ class GraphNames:
         known = (default_table().entity.get(one) for one in joining if one in ROLES.kinship)
         return next((one.role for one in known if one is not None and one.role), "")
 
+    def partnership(self, entity: str, of: str) -> str:
+        """What part somebody had in the works of another's whole lists, such as `cinematographer`; empty for none."""
+        table = default_table()
+        listed = {work for one in table.lists for work in self._graph.objects(of, one)}
+        credited = (one for one in table.credits if not listed.isdisjoint(self._graph.subjects(one, entity)))
+        return next((table.entity[one].role for one in credited), "")
+
     def pronoun(self, entity: str) -> str:
         """`he` or `she`, by the gender that the graph states; empty without one."""
         stated = {ROLES.genders.get(one, "") for one in self._graph.objects(entity, ROLES.gender)}

@@ -17,7 +17,10 @@ from hopwright.planning.traversals import JointCount, JointWork
 from hopwright.records import Compute, Lookup
 
 _T = TypeVar("_T")
+_MOST_YEARS_BESIDE = 3
 _FEWEST_OWNERS = 2
+_FEWEST_TO_END_WITH = 3
+"""Which of two films was the last is a toss of a coin."""
 _Option = tuple[JointWork, str, str]
 """With what the owner of the list and the partner are referred to."""
 
@@ -92,6 +95,9 @@ def work_beside(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Ope
     for whole, later, one in list_beside_works(builder, work.entity):
         if later is not form.largest or whole.property != form.members.property:
             continue
+        dates = {other: date for date, other in whole.dates}
+        if abs(dates[one].year - dates[work.entity].year) > _MOST_YEARS_BESIDE:
+            continue
         if one in builder.traversals.graph.objects(owner, whole.property) and builder.admits(one) and suits(one):
             builder.take(one)
             listed = f"all({whole.property}, {owner})"
@@ -104,7 +110,7 @@ def work_beside(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Ope
 def _count(builder: PlanBuilder, options: Iterable[tuple[JointCount, str, str]]) -> StepOutput:
     for joint, owner, partner in _shuffle(builder, options):
         named = [one for one in (owner, partner) if not one.startswith("hop")]
-        if not all(map(builder.admits, named)) or _find_part(builder, partner) not in ("", joint.credit):
+        if not all(map(builder.admits, named)) or not _is_found_as_partner(builder, partner, joint.credit):
             continue
         if not _is_found_as_maker(builder, owner, joint.owner, joint.works[0]):
             continue
@@ -121,9 +127,11 @@ def _choose(builder: PlanBuilder, context: OperationContext, options: Iterable[_
         named = [one for one in (owner, partner) if not one.startswith("hop")]
         if not all(map(builder.admits, (*named, joint.work))) or not suits(joint.work):
             continue
-        if _find_part(builder, partner) not in ("", joint.credit) or _is_told_by_other(builder, owner, partner):
+        if not _is_found_as_partner(builder, partner, joint.credit) or _is_told_by_other(builder, owner, partner):
             continue
         if not _is_found_as_maker(builder, owner, joint.owner, joint.work) or _is_stated(builder, owner, joint):
+            continue
+        if not context.readers and joint.works < _FEWEST_TO_END_WITH:
             continue
         builder.name(*named)
         builder.take(joint.work)
@@ -156,6 +164,12 @@ def _find_part(builder: PlanBuilder, reference: str) -> str:
     """The property by which a plan finds somebody; empty where it names them, or finds them otherwise."""
     step = builder.draft.steps[int(reference[3:]) - 1].derivation if reference.startswith("hop") else None
     return step.property if isinstance(step, Lookup) else ""
+
+
+def _is_found_as_partner(builder: PlanBuilder, partner: str, credit: str) -> bool:
+    """Whether a plan names a partner, or finds them in the part that they had, or in one that goes with it."""
+    part = _find_part(builder, partner)
+    return part in ("", credit, *builder.traversals.table.entity[credit].found_by)
 
 
 def _is_found_as_maker(builder: PlanBuilder, owner: str, maker: str, work: str) -> bool:

@@ -105,7 +105,8 @@ def list_joint_partners(builder: PlanBuilder, readers: Sequence[str], entity: st
     for one in joint:
         listed = {work for _, work in one.whole.dates} - {topic}
         if entity == one.owner:
-            edges = [edge for edge in traversals.lookups_to(one.partner) if edge.property == one.credit]
+            parts = (one.credit, *traversals.table.entity[one.credit].found_by)
+            edges = [edge for edge in traversals.lookups_to(one.partner) if edge.property in parts]
             found |= dict.fromkeys(edge for edge in edges if edge.subject not in listed)
         else:
             makers = {property for property, end in traversals.graph.out_edges(min(listed)) if end == one.owner}

@@ -35,7 +35,7 @@ from hopwright.records import Compute, Constraint, ReverseLookup
 
 _TITLE = 3
 """Words, small ones aside, from which on a title is taken to be that of one work only."""
-_OF_SAME_WORK = 0.4
+_OF_SAME_WORK = 0.8
 """How often two people are those of one work, where each might be of a work of its own."""
 _SMALL_WORDS = frozenset("a an the of and in on to for at is".split())
 

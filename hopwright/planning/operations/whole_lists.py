@@ -22,7 +22,10 @@ from hopwright.records.values import Scalar
 
 _MOST_JOINED = 200
 _FEWEST_COUNTED = 2
+_FEWEST_TO_COUNT_IN = 8
 _MOST_COUNTED = 12
+_LONGEST_GAP = dt.timedelta(days=5 * 365)
+"""So long may lie between a moment and what comes next to it on either side: else whoever knows the decade knows it."""
 
 
 class _Part(NamedTuple):
@@ -31,6 +34,8 @@ class _Part(NamedTuple):
     whole: WholeList
     later: bool
     members: tuple[tuple[dt.date, str], ...]
+    gap: dt.timedelta
+    """Between what lies next to the moment on either side."""
 
     @property
     def function(self) -> str:
@@ -115,8 +120,10 @@ def _choose(
     ]
     for part in builder.rng.sample(parts, len(parts)):
         (date, nearest), *others = part.members
-        if not others or not _are_told_apart(date, others[0][0]):
+        if not others or not _are_told_apart(date, others[0][0]) or part.gap > _LONGEST_GAP:
             continue  # the only one before a moment is not `the last`
+        if _is_next_to_named(builder, part.whole, nearest):
+            continue
         if builder.traversals.nameable(nearest) and builder.admits(nearest) and suits(nearest):
             builder.take(nearest)
             members = f"all({part.whole.property}, {reference})"
@@ -126,11 +133,20 @@ def _choose(
     raise PlanningDeadEnd(DeadEnd.NO_WHOLE_LIST)
 
 
+def _is_next_to_named(builder: PlanBuilder, whole: WholeList, chosen: str) -> bool:
+    """Whether a list has what is chosen right beside something that the question names: then no date is needed."""
+    places = {one: place for place, (_, one) in enumerate(whole.dates)}
+    return any(abs(places[one] - places[chosen]) == 1 for one in builder.topics if one in places)
+
+
 def _count(builder: PlanBuilder, owner: str, reference: str, moment: StepOutput) -> StepOutput:
     parts = [
         part
         for part in _list_parts(builder, owner, _read(builder, moment))
         if not builder.traversals.table.entity[part.whole.property].partial
+        # Whether a concert film counts is open where there are works beside the list.
+        and not builder.traversals.table.entity[part.whole.property].besides
+        and len(part.whole.dates) >= _FEWEST_TO_COUNT_IN
         and _belongs(builder, part.whole, owner, reference, moment)
         and _FEWEST_COUNTED <= len(part.members) <= min(_MOST_COUNTED, len(part.whole.dates) - _FEWEST_COUNTED)
     ]
@@ -174,8 +190,9 @@ def _list_parts(builder: PlanBuilder, owner: str, when: Scalar) -> Iterator[_Par
     for whole in builder.traversals.whole_lists(owner):
         if sides := builder.traversals.part(whole, when):
             before, after = sides
-            yield _Part(whole, True, after)
-            yield _Part(whole, False, before[::-1])
+            gap = after[0][0] - before[-1][0]
+            yield _Part(whole, True, after, gap)
+            yield _Part(whole, False, before[::-1], gap)
 
 
 def states_year(builder: PlanBuilder, reference: str, date: dt.date) -> bool:

@@ -183,7 +183,9 @@ def is_written(text: str, label: str) -> bool:
 def find_unexpected_names(place: TextConstraints, bare: str, more: frozenset[str] = frozenset()) -> Iterator[str]:
     """Capitalised words and quoted texts that neither names, nor the rules' wording, nor `more` words account for."""
     named = {token for name in place.known for token in split_words(name.label)}
-    given_away = {token for name in place.answers for token in split_words(name.label) if token[:1].isupper()}
+    parts = {token for name in place.answers for token in split_words(name.label) if token[:1].isupper()}
+    # That a World Series is meant is no part of its name that has to be found out.
+    given_away = {token for token in parts if stem(token.lower()) not in place.own}
     # A part of a name that must be found out gives it away.
     known = ({token for token in split_words(place.rules) if token[:1].isupper()} - given_away) | named
     known |= {token for _, words in place.timelines for token in words.names} - given_away

@@ -45,6 +45,7 @@ from hopwright.wording.rules.frames import (
     JOINT_WORK_FRAMES,
     LATER_FRAMES,
     LIFE_FRAMES,
+    LIFE_OF_FRAMES,
     LIST_FRAMES,
     PAIR_FRAMES,
     PAIRS_FRAMES,
@@ -53,6 +54,7 @@ from hopwright.wording.rules.frames import (
     THEN_FIRST_TO_FRAMES,
     THEN_FRAMES,
     TURNED_FRAMES,
+    WHEN_AGE_FRAME,
     WHICH_FRAMES,
 )
 
@@ -75,10 +77,13 @@ _TOGETHER = 0.4
 """How often two people `made films together`, rather than one `made films with` the other."""
 _IN_ONE = 0.6
 """How often what two made is described within the question, rather than in a sentence before it."""
+_AS_ONE = 0.4
+"""How often `the last one` is short for `the last of those films`."""
+_BOTH = 2
 _BY_NOUN = 0.7
 _BY_DEED = 0.4
 """How often a sentence says what a partner did: `Sven Nykvist photographed more than one film by X`."""
-_FRONTED = 0.25
+_FRONTED = 0.4
 """How often the moment that parts a list stands before the question."""
 _ASKED_FIRST = 0.5
 """How often which of a list is meant is a question of its own, before what is asked about it."""
@@ -209,9 +214,13 @@ class ComputationVerbaliser:
             return f"{side} {say(moment)}"
         if kin := self._text.name_kin(moment, owner):
             return f"{side} the death of {kin}" if self._text.draw() < _NOMINAL else f"{side} {kin}, died"
-        if self._text.draw() < _NOMINAL:
+        if partner := self._text.name_partner(moment, owner):
+            return f"{side} the death of {partner}" if self._text.draw() < _NOMINAL else f"{side} {partner} died"
+        happened = self._happened(moment, say).removeprefix("when ")
+        # `The author of the play on which X is based died` is read twice.
+        if self._text.draw() < _NOMINAL or _CLAUSE.search(strip_marks(happened)):
             return f"{side} {self._text.event(moment)}"
-        return f"{side} {self._happened(moment, say).removeprefix('when ')}"
+        return f"{side} {happened}"
 
     def _say_happened(self, property: str, members: Members) -> str:
         """What happened to several on the dates of a list: `were first performed`."""
@@ -246,12 +255,12 @@ class ComputationVerbaliser:
         when = self._say_when(form.moment, form.later, members.shared, say)
         return "first" if form.later else "last", member, f"{to} {when}"
 
-    def _work_beside(self, form: Extreme, members: Members, say: Say, that: str = "") -> str:
-        """`film by X that came out just after Y`: what comes next to a work in a whole list."""
+    def _work_beside(self, form: Extreme, members: Members, say: Say) -> str:
+        """`next film by X to come out after Y`: what comes next to a work in a whole list."""
         member = self._text.fill((self._text.table.entity[members.property].member,), "s", say(members.shared))
-        (kind,) = self._text.table.entity[members.property].object
-        happened = self._text.table.literal[form.property].worded(kind).year_predicate[0].removesuffix(" in {y}")
-        return f"{member}{that} {happened} just {'after' if form.later else 'before'} {say(form.beside)}"
+        to = self._text.table.literal[form.property].to
+        turn, side = ("next", "after") if form.later else ("last", "before")
+        return f"{turn} {member} to {to} {side} {say(form.beside)}"
 
     def _joint_work(self, members: Members, say: Say) -> str:
         """`film that X made with Y`; `film that the director and the editor of X made together` of one named work."""
@@ -296,6 +305,11 @@ class ComputationVerbaliser:
         noun = member.partition(" by ")[0].split()[-1]
         return f"those {pluralise(noun)}" if self._kind(one) == "work" and self._text.draw() < _BY_NOUN else "them"
 
+    def _is_short(self, members: Members) -> bool:
+        """Whether what two made needs no sentence of its own: one of them is named, or both are of one named work."""
+        described = [one for one in (members.shared, members.partner) if one.startswith("hop")]
+        return len(described) < _BOTH or bool(self._roles_in_one((members.shared, members.partner)))
+
     def _name_again(self, moment: str, owner: str, say: Say) -> None:
         """Have what both branches begin with named twice: in `the last opera before its librettist died` it is open
         which opera that is.
@@ -311,7 +325,7 @@ class ComputationVerbaliser:
 
     def _ask_of_set(self, form: Extreme, members: Members, winner: str, say: Say) -> str:
         if form.beside:
-            return f"Which {self._work_beside(form, members, say)}?"
+            return f"What was the {self._work_beside(form, members, say)}?"
         if self._is_of_list(form):
             turn, member, to = self._one_of_list(form, members, say)
             hidden = say == self._text.described and members.shared.startswith("hop")
@@ -389,12 +403,14 @@ class ComputationVerbaliser:
             return self._describe_pair(form, winner, self._best(form))
         if form.members.partner:
             turn = "last" if form.largest else "first"
-            if self._text.is_asked_of(form) and self._text.draw() < _IN_ONE:
+            if self._text.is_asked_of(form) and self._is_short(form.members) and self._text.draw() < _IN_ONE:
                 return f"the {turn} {self._joint_work(form.members, said)}"
             self._text.openings.append(f"{upper_first(self._tell_joint_works(form.members))}.")
+            if self._text.is_asked_of(form) and self._text.draw() < _AS_ONE:
+                return f"the {turn} one"
             return f"the {turn} of {self._say_those(form.members, winner)}"
         if form.beside:
-            return f"the {self._work_beside(form, form.members, said, ' that')}"
+            return f"the {self._work_beside(form, form.members, said)}"
         if self._is_of_list(form):
             return "the {} {} {}".format(*self._one_of_list(form, form.members, said)).rstrip()
         best = self._best_of_many(form)
@@ -692,7 +708,8 @@ class ComputationVerbaliser:
     def _ask_age(self, form: AgeAt, say: Say) -> str:
         """The age of somebody on a date, or at death: of whom the first event is the birth."""
         if isinstance(form.birth, tuple) and isinstance(form.then, tuple) and form.birth[1] == form.then[1]:
-            return self._pick(LIFE_FRAMES).format(p=say(form.birth[1]))
+            person = say(form.birth[1])
+            return self._pick(LIFE_OF_FRAMES if _has_clause(strip_marks(person)) else LIFE_FRAMES).format(p=person)
         if isinstance(form.birth, tuple):
             person = say(form.birth[1])
         else:
@@ -703,6 +720,8 @@ class ComputationVerbaliser:
             else:
                 person = f"{self._text.stated(derivation.subject)}, born on {say(form.birth)},"
         when = self._happened(form.then, say)
+        if _has_clause(strip_marks(person)):
+            return WHEN_AGE_FRAME.format(p=person, When=upper_first(when))
         return self._pick(AGE_FRAMES).format(p=person, when=when, When=upper_first(when)).replace(",?", "?")
 
     def _happened(self, moment: str | tuple[str, str], say: Say) -> str:

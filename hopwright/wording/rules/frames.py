@@ -57,7 +57,10 @@ LIFE_FRAMES = (
     "How old did {p} live to be?",
 )
 """How old somebody became."""
+LIFE_OF_FRAMES = ("What was the age at death of {p}?",)
+"""The same of somebody whose description ends with a verb."""
 AGE_FRAMES = ("How old was {p} {when}?",)
+WHEN_AGE_FRAME = "{When}, how old was {p}?"
 
 AGE_IN_YEAR_FRAMES = (
     "How old did {p} turn in the year {happened}?",

@@ -106,6 +106,10 @@ class KinNaming(Protocol):
         """What somebody was to another: `mother`; empty where that is not known."""
         ...
 
+    def partnership(self, entity: str, of: str) -> str:
+        """What part somebody had in the works of another's whole lists, such as `cinematographer`; empty for none."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Wording:
@@ -439,6 +443,14 @@ class PlanVerbaliser:
         if not kinship or not pronoun or lookup.property != self.table.roles.death:
             return ""
         return mark([int(moment[3:])], f"{pronoun} {kinship}, {self.described(lookup.subject)}")
+
+    def name_partner(self, moment: str, owner: str) -> str:
+        """`the cinematographer X` of somebody named who died at a moment and worked with `owner`; else empty."""
+        lookup = self.step(moment).derivation
+        if not isinstance(lookup, Lookup) or lookup.subject.startswith("hop") or not isinstance(self.names, KinNaming):
+            return ""
+        role = self.names.partnership(lookup.subject, self.entity(owner))
+        return mark([int(moment[3:])], f"the {role} {self.described(lookup.subject)}") if role else ""
 
     def event(self, reference: str) -> str:
         """The event behind a looked-up year: `the founding of …`; of a computed one, the year described."""
