@@ -53,7 +53,8 @@ def apart(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operation
 def age_of(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """How old somebody was when a relative or a teacher died, or a work of theirs came out: of two looked-up dates."""
     born, then = inputs if inputs[0].of == builder.traversals.roles.birth else inputs[::-1]
-    if born.of != builder.traversals.roles.birth or not _is_tied(builder, born.entity, then.entity):
+    tied = _is_tied(builder, born.entity, then.entity) and not _is_kin(builder, born.entity, then.entity)
+    if born.of != builder.traversals.roles.birth or not tied:
         raise PlanningDeadEnd(DeadEnd.UNRELATED_EVENTS)
     years = _age(builder, born.entity, _date_of(builder, then))
     return _give(builder, f"age({born.ref}, {then.ref})", years)
@@ -94,6 +95,9 @@ def age_found(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Opera
     beside = then.of == roles.death and _made_together(builder, then.entity, person.entity)
     if named and not beside and not _is_tied(builder, then.entity, person.entity):
         raise PlanningDeadEnd(DeadEnd.UNRELATED_EVENTS)  # how old a painter's mother was when a picture was done
+    of_both = any(_is_kin(builder, one, person.entity) and _is_kin(builder, one, then.entity) for one in builder.topics)
+    if of_both or _is_kin(builder, person.entity, then.entity):
+        raise PlanningDeadEnd(DeadEnd.UNRELATED_EVENTS)  # a wife's age when her husband died is two dates, and no way
     years = _age(builder, person.entity, _date_of(builder, then), alive=then.of != roles.death)
     if years < (2 if then.of == roles.birth else _YOUNGEST):
         raise PlanningDeadEnd(DeadEnd.UNNATURAL_AGE)
@@ -104,7 +108,8 @@ def age_of_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Op
     """How old somebody whom the plan names was when one whom they were close to died."""
     (state,) = inputs
     for topic in builder.topics:
-        if _is_tied(builder, topic, state.entity) and state.of != builder.traversals.roles.birth:
+        kin = _is_kin(builder, topic, state.entity)
+        if not kin and _is_tied(builder, topic, state.entity) and state.of != builder.traversals.roles.birth:
             years = _age(builder, topic, _date_of(builder, state))
             return _give(builder, f"age(value({builder.traversals.roles.birth}, {topic}), {state.ref})", years)
     raise PlanningDeadEnd(DeadEnd.NOBODY_CLOSE)

@@ -259,8 +259,9 @@ class ComputationVerbaliser:
         """`next film by X to come out after Y`: what comes next to a work in a whole list."""
         member = self._text.fill((self._text.table.entity[members.property].member,), "s", say(members.shared))
         to = self._text.table.literal[form.property].to
-        turn, side = ("next", "after") if form.later else ("last", "before")
-        return f"{turn} {member} to {to} {side} {say(form.beside)}"
+        if form.later:
+            return f"next {member} to {to} after {say(form.beside)}"
+        return f"{member} to {to} immediately before {say(form.beside)}"
 
     def _joint_work(self, members: Members, say: Say) -> str:
         """`film that X made with Y`; `film that the director and the editor of X made together` of one named work."""

@@ -450,6 +450,10 @@ class PlanVerbaliser:
         if not isinstance(lookup, Lookup) or lookup.subject.startswith("hop") or not isinstance(self.names, KinNaming):
             return ""
         role = self.names.partnership(lookup.subject, self.entity(owner))
+        asked = self._steps[-1].derivation
+        entry = self.table.entity.get(asked.property) if isinstance(asked, Lookup) else None
+        if entry is not None and entry.role == role:
+            return ""  # who wrote a film is asked for: that somebody else wrote another would mislead
         return mark([int(moment[3:])], f"the {role} {self.described(lookup.subject)}") if role else ""
 
     def event(self, reference: str) -> str:
