@@ -33,14 +33,15 @@ def has_idle_choice(plan: Plan, answers: Mapping[int, Value], facts: Facts, tabl
     return False
 
 
-def has_what_is_asked(plan: Plan, facts: Facts) -> bool:
-    """Whether something that the plan names has its answer, too: who shot the last film of two shot the one that stands
-    in the question as well, and whoever thinks of that one alone is right.
+def has_what_is_asked(plan: Plan, answers: Mapping[int, Value], facts: Facts) -> bool:
+    """Whether something else that the plan names has its answer, too: who shot the last film of two shot the one that
+    stands in the question as well, and whoever thinks of that one alone is right.
     """
     last = plan.steps[-1]
     if not isinstance(last.derivation, Lookup) or not isinstance(last.value, str):
         return False
     named = {entity for step in plan.steps for entity in named_entities(step.derivation)}
+    named.discard(resolve(last.derivation.subject, answers))
     return any(last.value in facts.objects(one, last.derivation.property) for one in named)
 
 

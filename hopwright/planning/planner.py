@@ -194,7 +194,7 @@ class Planner:
             answers[index] = value
         if has_idle_choice(plan, answers, self.traversals.facts, self.table):
             raise PlanningDeadEnd(DeadEnd.IDLE_CHOICE)
-        if has_what_is_asked(plan, self.traversals.facts):
+        if has_what_is_asked(plan, answers, self.traversals.facts):
             raise PlanningDeadEnd(DeadEnd.NAMED_HAS_IT)
         derivations = [step.derivation for step in plan.steps]
         if shortcut := find_shortcut(derivations, answers, self.traversals.graph, self.table, self.traversals.facts):

@@ -28,12 +28,8 @@ from hopwright.planning.random_draws import draw_by_cumulative_weights, draw_by_
 from hopwright.topologies import Topology
 
 _ENUMERATED = 4
-_AGES_ALONE = 0.02
-"""How readily a question in four hops or more computes nothing but an age: two dates are soon subtracted."""
 _LIFE_OF_CHOSEN = 0.02
 """How readily a question about what is chosen from a list ends with somebody's age, or the year of their birth."""
-_HELD = 0.3
-"""How readily one of two who made something together is told by what they won, which says nothing of their work."""
 _OF_A_LIFE = frozenset({"year", "age-at-death", "age-found"})
 _SAMPLED = 3000
 _MOST_LIKED = 8.0
@@ -264,13 +260,8 @@ def _list_programs(depends_on: tuple[tuple[int, ...], ...], claimed: bool) -> li
             for one in operations:
                 weight *= one.weight
             weight *= operations[-1].final
-            if len(operations) >= _ENUMERATED and {one.kind for one in operations} <= {"", "temporal"}:
-                weight *= _AGES_ALONE
             if operations[-1].name in _OF_A_LIFE and any(one.name in CHOOSING_FROM_LISTS for one in operations):
                 weight *= _LIFE_OF_CHOSEN
-            names = {one.name for one in operations}
-            if "named-holder" in names and not names.isdisjoint(JOINT_OPERATIONS | COUNTING_JOINT):
-                weight *= _HELD
             computing = sum(bool(one.kind) for one in operations)
             programs[tuple(one.name for one in operations)] = OperationSequence(
                 operations, depends_on, weight ** (4 / (3 + len(operations))) * 0.4 ** max(0, computing - 1)
@@ -367,6 +358,12 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
         return False  # who held the year of somebody's death, and how old in that of their birth
     if names["named-event"] and operations[0].name != "named-event":
         return False  # a second branch starts from what the first names
+    if size == _ENUMERATED and {one.kind for one in operations} <= {"", "temporal"}:
+        return False  # two dates that are subtracted, and no way
+    if names["named-holder"] and not names.keys().isdisjoint(JOINT_OPERATIONS | COUNTING_JOINT):
+        return False  # what somebody won is what they are known for, and says nothing of their other work
+    if operations[-1].name in _OF_A_LIFE and not names.keys().isdisjoint(JOINT_OPERATIONS):
+        return False  # when the editor of what two made was born
     if names["work-beside"] and (operations[-1].name not in ("work-beside", "extend") or names["joint-of-both"]):
         return False  # when the editor of what came out before the first of two died; of a list whose owner is found
     if not names.keys().isdisjoint(OF_BOTH) and names["most-of-all"]:

@@ -122,6 +122,7 @@ class GraphTraversals:
         self.whole_lists = functools.lru_cache(20_000)(self._list_whole)
         self.joint_works = functools.lru_cache(20_000)(self._list_joint_works)
         self.joint_counts = functools.lru_cache(20_000)(self._list_joint_counts)
+        self.worked_for = functools.lru_cache(50_000)(self._list_worked_for)
         self.close_deaths = functools.lru_cache(20_000)(self._list_close_deaths)
 
     def is_hub(self, entity: str) -> bool:
@@ -165,6 +166,12 @@ class GraphTraversals:
         """The entities of which the source has a whole list (see `whole_lists`)."""
         owners = {subject for name in self.table.lists for subject, _ in self.graph.sample_edges(name, MAX_FACTS)}
         return frozenset(one for one in owners if self.whole_lists(one))
+
+    def _list_worked_for(self, partner: str) -> tuple[str, ...]:
+        """The owners of whole lists in works of which somebody had a part."""
+        works = {work for credit in self.table.credits for work in self.graph.subjects(credit, partner)}
+        owners = {owner for work in works for name in self.table.lists for owner in self.graph.subjects(name, work)}
+        return tuple(sorted(owners - {partner}))
 
     def _list_close_deaths(self, owner: str) -> tuple[UsableLiteral, ...]:
         """The days on which kin of an entity died, or whoever it worked with, those that part a whole list of it."""

@@ -40,13 +40,13 @@ class TargetParameters(Parameters):
         default={}, title="Topologies", description="Shares of the topologies; those not named here have a share of 1."
     )
     kinds: dict[Literal["temporal", "counting", "comparison", "arithmetic", "combinatorics"], Share] = Field(
-        default={"comparison": 52, "temporal": 36, "counting": 10, "arithmetic": 2, "combinatorics": 0},
+        default={"comparison": 80, "temporal": 6, "counting": 12, "arithmetic": 2, "combinatorics": 0},
         min_length=1,
         title="Computations",
         description="Shares of what the computing hops do.",
     )
     answers: dict[Literal["entity", "number", "year", "date"], Share] = Field(
-        default={"entity": 50, "number": 44, "year": 4, "date": 2},
+        default={"entity": 83, "number": 14, "year": 2, "date": 1},
         min_length=1,
         title="Final answers",
         description="Shares of the types of the final answer.",

@@ -59,6 +59,13 @@ class GraphNames:
         credited = (one for one in table.credits if not listed.isdisjoint(self._graph.subjects(one, entity)))
         return next((table.entity[one].role for one in credited), "")
 
+    def outlived(self, one: str, other: str) -> bool:
+        """Whether somebody was alive for certain when another died."""
+        mine, theirs = ([fact.value for fact in self._graph.literals(who, ROLES.death)] for who in (one, other))
+        if not theirs or len(self._graph.literals(one, ROLES.birth)) == 0:
+            return False
+        return not mine or min(mine)[:4] > max(theirs)[:4]
+
     def pronoun(self, entity: str) -> str:
         """`he` or `she`, by the gender that the graph states; empty without one."""
         stated = {ROLES.genders.get(one, "") for one in self._graph.objects(entity, ROLES.gender)}

@@ -361,7 +361,7 @@ def _has_list(builder: PlanBuilder, edge: Edge, place: str) -> bool:
         return edge.object in owners
     able = {end for _, end in traversals.graph.out_edges(edge.subject)}
     if place == "named":
-        able = {edge.subject, *list_makers(builder, edge.subject)}
+        able = {edge.subject, *list_makers(builder, edge.subject), *traversals.worked_for(edge.object)}
     if able.isdisjoint(owners):
         return False
     moments = [m.value for m in traversals.measures(edge.object) if m.property in (roles.death, roles.birth)]

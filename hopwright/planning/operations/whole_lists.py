@@ -24,7 +24,7 @@ _MOST_JOINED = 200
 _FEWEST_COUNTED = 2
 _FEWEST_TO_COUNT_IN = 8
 _MOST_COUNTED = 12
-_LONGEST_GAP = dt.timedelta(days=5 * 365)
+_LONGEST_GAP = dt.timedelta(days=7 * 365)
 """So long may lie between a moment and what comes next to it on either side: else whoever knows the decade knows it."""
 
 
@@ -61,7 +61,7 @@ def next_of_its(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Ope
 
 def next_of_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """The same of a list of somebody whom the plan names."""
-    owner = _find_named(builder)
+    owner = _find_named(builder, inputs[0])
     return _choose(builder, owner, owner, inputs[0], context)
 
 
@@ -73,6 +73,7 @@ def end_of_its(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Oper
         (whole, latest, one)
         for whole in builder.traversals.whole_lists(owner.entity)
         if (entry := builder.traversals.table.entity[whole.property]).ends and whole.measure == entry.ordered_by[0]
+        if not entry.besides  # a part of a film, or one with two directors, may have come first
         for latest, ((date, one), (next_date, _)) in ((False, whole.dates[:2]), (True, whole.dates[:-3:-1]))
         if not (latest and entry.ends == "first") and not states_year(builder, owner.ref, date)
         and _are_told_apart(date, next_date) and builder.traversals.nameable(one) and builder.admits(one) and suits(one)
@@ -93,12 +94,14 @@ def count_of_its(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Op
 
 def count_of_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """The same of a list of somebody whom the plan names."""
-    owner = _find_named(builder)
+    owner = _find_named(builder, inputs[0])
     return _count(builder, owner, owner, inputs[0])
 
 
-def _find_named(builder: PlanBuilder) -> str:
-    """Whom a plan may name as the owner of a list: what it speaks of already, or who made that."""
+def _find_named(builder: PlanBuilder, moment: StepOutput) -> str:
+    """Whom a plan may name as the owner of a list: what it speaks of already, who made that, or with whom the one who
+    died at a moment had worked.
+    """
     for topic in builder.topics[:1]:
         if builder.traversals.whole_lists(topic):
             return topic
@@ -106,6 +109,11 @@ def _find_named(builder: PlanBuilder) -> str:
         if len(makers) == 1 and builder.admits(makers[0]):
             builder.name(makers[0])
             return makers[0]
+    worked = [one for one in builder.traversals.worked_for(moment.entity) if builder.admits(one)]
+    if worked:
+        owner = builder.rng.choice(worked)
+        builder.name(owner)
+        return owner
     raise PlanningDeadEnd(DeadEnd.NO_WHOLE_LIST)
 
 
@@ -182,7 +190,8 @@ def _belongs(builder: PlanBuilder, whole: WholeList, owner: str, reference: str,
         return True
     if made.property in builder.traversals.table.credits:
         return False  # some direct what they write, but they are not asked for as its writers
-    return 2 * sum((made.property, owner) in graph.out_edges(one) for one in members) > len(members)
+    # Whoever conducted most of his own operas is meant as their composer, and is asked for as such.
+    return all((made.property, owner) in graph.out_edges(one) for one in members)
 
 
 def _list_parts(builder: PlanBuilder, owner: str, when: Scalar) -> Iterator[_Part]:

@@ -71,11 +71,14 @@ _PERFECT = re.compile(r"^has (?:been|won|held|led|\w+ed) (?!by\b)")
 _PLACE = re.compile(r"(?P<the>the (?:first|last))(?P<to> to .+)$")
 """`the first to die`: of several, `the first of them to die`."""
 _WITH = "with {o}"
+_BY_OWNER = " by {s}"
+_OUTLIVED = 0.95
+"""How often a list that somebody's death parts is asked about after a sentence that the maker outlived them."""
 _NOMINAL = 0.5
 """How often a moment is `the death of X` rather than `X died`."""
 _TOGETHER = 0.4
 """How often two people `made films together`, rather than one `made films with` the other."""
-_IN_ONE = 0.6
+_IN_ONE = 0.8
 """How often what two made is described within the question, rather than in a sentence before it."""
 _AS_ONE = 0.4
 """How often `the last one` is short for `the last of those films`."""
@@ -117,6 +120,8 @@ class ComputationVerbaliser:
                 return self._ask_age_in_year(form, say)
             case GroupSize() if form.members.partner:
                 return self._ask_how_many(form.members, say)
+            case GroupSize() if form.moment and say == self._text.described and (many := self._tell_many(form)):
+                return many
             case GroupSize() if form.moment:
                 self._name_again(form.moment, form.members.shared, say)
                 return self._pick(COUNT_PART_FRAMES).format(
@@ -263,9 +268,39 @@ class ComputationVerbaliser:
             return f"next {member} to {to} after {say(form.beside)}"
         return f"{member} to {to} immediately before {say(form.beside)}"
 
+    def _tell_chosen(self, form: Extreme, members: Members) -> str:
+        """`the composer's first opera to be premiered after the librettist's death`, once a sentence has told that the
+        one outlived the other; empty where no such sentence can be said, or is drawn.
+        """
+        member = self._text.table.entity[members.property].member
+        if not form.moment or not member.endswith(_BY_OWNER) or self._text.draw() > _OUTLIVED:
+            return ""
+        told = self._text.tell_outlived(form.moment, members.shared, later=form.later)
+        if told is None:
+            return ""
+        opening, owner, death = told
+        self._text.openings.append(f"{opening}.")
+        noun, to = member.removesuffix(_BY_OWNER), self._text.table.literal[form.property].to
+        turn, side = ("first", "after") if form.later else ("last", "before")
+        return f"{owner}'s {turn} {noun} to {to} {side} {death}"
+
     def _joint_work(self, members: Members, say: Say) -> str:
         """`film that X made with Y`; `film that the director and the editor of X made together` of one named work."""
         return self._fill_joint(self._text.table.entity[members.property].together, members, say)
+
+    def _tell_many(self, form: GroupSize) -> str:
+        """`How many of the composer's operas were first performed after the librettist's death?`; else empty."""
+        (group,) = self._text.table.entity[form.members.property].group[:1] or ("",)
+        if not group.endswith(_BY_OWNER) or self._text.draw() > _OUTLIVED:
+            return ""
+        told = self._text.tell_outlived(form.moment, form.members.shared, later=form.later)
+        if told is None:
+            return ""
+        opening, owner, death = told
+        self._text.openings.append(f"{opening}.")
+        happened, side = self._say_happened(form.property, form.members), "after" if form.later else "before"
+        many = f"{owner}'s {group.removesuffix(_BY_OWNER)}"
+        return f"How many of {many} {happened} {side} {death}?"
 
     def _ask_how_many(self, members: Members, say: Say) -> str:
         """`How many films did X make with Y?`, or `did the director and the editor of X make together?`"""
@@ -330,6 +365,8 @@ class ComputationVerbaliser:
         if self._is_of_list(form):
             turn, member, to = self._one_of_list(form, members, say)
             hidden = say == self._text.described and members.shared.startswith("hop")
+            if say == self._text.described and (chosen := self._tell_chosen(form, members)):
+                return f"What was {chosen}?"
             if hidden and form.moment and not self._text.name_kin(form.moment, members.shared):
                 # `The first opera after its librettist died`: after that of which opera?
                 if self._text.draw() < _FRONTED:
@@ -412,6 +449,8 @@ class ComputationVerbaliser:
             return f"the {turn} of {self._say_those(form.members, winner)}"
         if form.beside:
             return f"the {self._work_beside(form, form.members, said)}"
+        if self._is_of_list(form) and (chosen := self._tell_chosen(form, form.members)):
+            return chosen
         if self._is_of_list(form):
             return "the {} {} {}".format(*self._one_of_list(form, form.members, said)).rstrip()
         best = self._best_of_many(form)

@@ -110,6 +110,10 @@ class KinNaming(Protocol):
         """What part somebody had in the works of another's whole lists, such as `cinematographer`; empty for none."""
         ...
 
+    def outlived(self, one: str, other: str) -> bool:
+        """Whether somebody was alive for certain when another died."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Wording:
@@ -156,6 +160,7 @@ class PlanVerbaliser:
         self.repeated: set[str] = set()
         self._told = ""
         self._told_role = ""
+        self._names_stay = False
         self._steps = steps
         self._claims = {claim.id: claim for step in steps for claim in step.claims}
         self._rng = rng
@@ -362,7 +367,7 @@ class PlanVerbaliser:
         others = {one for one in answers if self.names.kind(one) == "person"}.difference(people)
         if others and len(pronouns := {self._find_pronoun(one) for one in others}) == 1 and all(pronouns):
             said = _THAT_PERSON.sub(rf"\1{min(pronouns)}", said)
-        if len(people) != 1 or not (pronoun := self._find_pronoun(people[0])):
+        if self._names_stay or len(people) != 1 or not (pronoun := self._find_pronoun(people[0])):
             return said
         full, short = self._name(people[0]), self._refer_back(people[0])
         rivals = [one for one in others if self._find_pronoun(one) in ("", pronoun)]
@@ -443,6 +448,54 @@ class PlanVerbaliser:
         if not kinship or not pronoun or lookup.property != self.table.roles.death:
             return ""
         return mark([int(moment[3:])], f"{pronoun} {kinship}, {self.described(lookup.subject)}")
+
+    def tell_outlived(self, moment: str, owner: str, *, later: bool) -> tuple[str, str, str] | None:
+        """`The director of X outlived its screenwriter`, `the director` and `the screenwriter's death`; None where that
+        is not known to be true.
+
+        moment: the hop with the day on which one of the two died, owner: the other. `later`: what follows asks for what
+        came after that day; else the death is told first.
+        """
+        lookup = self.step(moment).derivation
+        if not isinstance(lookup, Lookup) or lookup.property != self.table.roles.death:
+            return None
+        dead, alive = self.entity(lookup.subject), self.entity(owner)
+        if not isinstance(self.names, KinNaming) or not self.names.outlived(alive, dead):
+            return None
+        calls, called = self._call_short(lookup.subject, alive), self._call_short(owner)
+        if not calls or not called or calls == called:
+            return None
+        known = [int(moment[3:])]
+        other, maker, worked = mark(known, self._tell_who(lookup.subject, alive)), self.described(owner), ""
+        if self.find_named(lookup.subject) != self.find_named(owner) and self.names.partnership(dead, alive):
+            pronoun = self._find_pronoun(alive if later else dead)
+            worked = f", with whom {pronoun} had worked" if pronoun else ""
+        told = f"{maker} outlived {other}{worked}" if later else f"{other} died before {maker}{worked}"
+        self._names_stay = True
+        death = mark(known, f"{self._mark_found(lookup.subject, calls)}'s death")
+        return upper_first(told), self._mark_found(owner, called), death
+
+    def _tell_who(self, reference: str, owner: str) -> str:
+        """Somebody described, and somebody named with what they were to another."""
+        said = self.described(reference)
+        if reference.startswith("hop") or not isinstance(self.names, KinNaming):
+            return said
+        if role := self.names.kinship(reference, owner):
+            return f"{_POSSESSIVE.get(self._find_pronoun(owner), 'the')} {role}, {said},"
+        role = self.names.partnership(reference, owner)
+        return f"the {role} {said}" if role else said
+
+    def _call_short(self, reference: str, owner: str = "") -> str:
+        """`the librettist`, or the last name of somebody named; empty where nothing short says who is meant."""
+        if not reference.startswith("hop"):
+            kinship = self.names.kinship(reference, owner) if owner and isinstance(self.names, KinNaming) else ""
+            return f"the {kinship}" if kinship else self.names.phrase(reference).split()[-1]
+        lookup = self.step(reference).derivation
+        entry = self.table.entity.get(lookup.property) if isinstance(lookup, Lookup) else None
+        return f"the {entry.role.partition(' of ')[0]}" if entry is not None and entry.role else ""
+
+    def _mark_found(self, reference: str, text: str) -> str:
+        return mark([int(reference[3:])], text) if reference.startswith("hop") else text
 
     def name_partner(self, moment: str, owner: str) -> str:
         """`the cinematographer X` of somebody named who died at a moment and worked with `owner`; else empty."""
