@@ -586,7 +586,7 @@ class DistractorMaker:
                 most -= 1
         if outsiders and next(iter(found), "") not in outsiders:
             return OptionShortage("form", "nothing that would beat the answer can be offered beside it")
-        if losers and sum(one in found for one in losers) < fixed:
+        if losers and sum(one in found for one in losers) < (1 if listed else fixed):
             return OptionShortage("losers", "what was not chosen on the way gives too few answers that can be offered")
         first = [*found][:fixed]
         nearest = list(dict.fromkeys([*first, *sorted(found, key=strange.__getitem__)]))
@@ -995,8 +995,10 @@ class DistractorMaker:
         if kind not in ("person", "country") and self._siblings.sort(candidate) != self._siblings.sort(answer):
             return False
         plays = isinstance(derivation, Lookup) and derivation.property in PLAYED
-        if kind == "person" and not self._are_of_one_gender(candidate, answer, strictly=plays):
-            return False  # no actress is taken for whoever played Émile Zola
+        entry = self._table.entity.get(derivation.property) if isinstance(derivation, Lookup) else None
+        made = entry is not None and entry.subject == ("work",) and not plays
+        if kind == "person" and not made and not self._are_of_one_gender(candidate, answer, strictly=plays):
+            return False  # no actress is taken for whoever played Émile Zola; a film is written by either
         role = derivation.property if isinstance(derivation, Lookup) and kind != "country" else ""
         if role in OF_A_LINE and not self._share_line(candidate, answer):
             return False  # no sultan succeeds a British king

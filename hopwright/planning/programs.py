@@ -31,6 +31,7 @@ _ENUMERATED = 4
 _LIFE_OF_CHOSEN = 0.02
 """How readily a question about what is chosen from a list ends with somebody's age, or the year of their birth."""
 _OF_A_LIFE = frozenset({"year", "age-at-death", "age-found"})
+_BESIDE_JOINT = JOINT_OPERATIONS | COUNTING_JOINT | {"lead", "extend", "work-beside"} | _OF_A_LIFE
 _SAMPLED = 3000
 _MOST_LIKED = 8.0
 """What of larger graphs is sampled is not drawn by greater weights than this."""
@@ -360,8 +361,9 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
         return False  # a second branch starts from what the first names
     if size == _ENUMERATED and {one.kind for one in operations} <= {"", "temporal"}:
         return False  # two dates that are subtracted, and no way
-    if names["named-holder"] and not names.keys().isdisjoint(JOINT_OPERATIONS | COUNTING_JOINT):
-        return False  # what somebody won is what they are known for, and says nothing of their other work
+    joint = not names.keys().isdisjoint(JOINT_OPERATIONS | COUNTING_JOINT)
+    if joint and size == _ENUMERATED and not names.keys() <= _BESIDE_JOINT:
+        return False  # what somebody won says nothing of their other work; one choice of a list is enough
     if operations[-1].name in _OF_A_LIFE and not names.keys().isdisjoint(JOINT_OPERATIONS):
         return False  # when the editor of what two made was born
     if names["work-beside"] and (operations[-1].name not in ("work-beside", "extend") or names["joint-of-both"]):

@@ -483,7 +483,13 @@ class PlanVerbaliser:
         if role := self.names.kinship(reference, owner):
             return f"{_POSSESSIVE.get(self._find_pronoun(owner), 'the')} {role}, {said},"
         role = self.names.partnership(reference, owner)
-        return f"the {role} {said}" if role else said
+        return f"the {role} {said}" if role and not self._is_asked_for(role) else said
+
+    def _is_asked_for(self, role: str) -> bool:
+        """Whether the last hop asks for somebody of a role: that somebody else had it in another work would mislead."""
+        asked = self._steps[-1].derivation
+        entry = self.table.entity.get(asked.property) if isinstance(asked, Lookup) else None
+        return entry is not None and entry.role == role
 
     def _call_short(self, reference: str, owner: str = "") -> str:
         """`the librettist`, or the last name of somebody named; empty where nothing short says who is meant."""
@@ -503,10 +509,8 @@ class PlanVerbaliser:
         if not isinstance(lookup, Lookup) or lookup.subject.startswith("hop") or not isinstance(self.names, KinNaming):
             return ""
         role = self.names.partnership(lookup.subject, self.entity(owner))
-        asked = self._steps[-1].derivation
-        entry = self.table.entity.get(asked.property) if isinstance(asked, Lookup) else None
-        if entry is not None and entry.role == role:
-            return ""  # who wrote a film is asked for: that somebody else wrote another would mislead
+        if self._is_asked_for(role):
+            return ""
         return mark([int(moment[3:])], f"the {role} {self.described(lookup.subject)}") if role else ""
 
     def event(self, reference: str) -> str:
