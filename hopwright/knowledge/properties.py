@@ -320,6 +320,8 @@ class LiteralProperty(_Entry):
     """What the superlative of these leaves open: `area`, for `the smallest by area`."""
     to: str = ""
     """The infinitive of the event: `be born`, to follow `the first to`."""
+    brought: str = ""
+    """What the maker of a thing did then, in the past: `released`; empty for what nobody brings about."""
     year_predicate: tuple[str, ...] = ()
     """Finite predicates for a year: `was founded in {y}`, where {y} is a noun phrase of a year or a number."""
     timeline: str = ""

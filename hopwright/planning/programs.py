@@ -351,6 +351,8 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
     claimed = not names.keys().isdisjoint(_OF_CLAIMS)
     if size <= _ENUMERATED and (names["count-all"] or names["choose"]) and not claimed:
         return False  # how many pairs a country's neighbours make
+    if size == _ENUMERATED and names["compare"]:
+        return False  # which of two was the older is a toss of a coin, and nobody wants to know where that one died
     if size <= _ENUMERATED and names["compare"] and operations[-1].name in ("date", "year"):
         return False  # nobody wants to know when the younger of two died
     if names["extend"] and any(one in NAMED_LIST_OPERATIONS for one in names) and operations[1].name == "extend":

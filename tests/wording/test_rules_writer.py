@@ -73,7 +73,7 @@ def test_the_same_key_gives_the_same_words(plans: list[Plan], names: GraphNames)
     for plan in plans[:80]:
         assert WRITER.word(plan.steps, names, plan.id) == WRITER.word(plan.steps, names, plan.id)
     shares = [len({WRITER.word(plan.steps, names, str(key)).question for key in range(20)}) > 1 for plan in plans[:80]]
-    assert sum(shares) > 0.6 * len(shares)  # some plans can be worded in one way only
+    assert sum(shares) > 0.5 * len(shares)  # some plans can be worded in one way only
 
 
 def test_the_question_names_what_the_plan_names_and_states_no_answer(plans: list[Plan], names: GraphNames) -> None:

@@ -58,8 +58,8 @@ CONFUSED_ROLES: Mapping[str, tuple[str, ...]] = {
 SAME_CALLING = frozenset(["P184", "P990110", "P990111", "P86"])
 """Properties whose objects are all of one calling with the answer: advisors, discoverers, inventors, film composers."""
 
-PLAYED = frozenset(["P990178", "P990185"])
-"""Properties whose objects played a role, which is that of a man or of a woman."""
+PLAYED = frozenset(["P990178", "P990185", "P990250", "P990251"])
+"""Properties whose objects played a role, or a match, which is that of men or of women."""
 
 OF_A_LINE = frozenset(["P990122", "P990123"])
 """Properties whose objects ruled or led where the subject did: who came after and before on a throne."""

@@ -59,12 +59,16 @@ class GraphNames:
         credited = (one for one in table.credits if not listed.isdisjoint(self._graph.subjects(one, entity)))
         return next((table.entity[one].role for one in credited), "")
 
-    def outlived(self, one: str, other: str) -> bool:
-        """Whether somebody was alive for certain when another died."""
+    def has_made(self, maker: str, work: str) -> bool:
+        """Whether a work is one of the whole lists of somebody."""
+        return any(work in self._graph.objects(maker, one) for one in default_table().lists)
+
+    def outlived(self, one: str, other: str, *, ended: bool = False) -> bool:
+        """Whether somebody was alive for certain when another died; `ended`: and has died as well."""
         mine, theirs = ([fact.value for fact in self._graph.literals(who, ROLES.death)] for who in (one, other))
         if not theirs or len(self._graph.literals(one, ROLES.birth)) == 0:
             return False
-        return not mine or min(mine)[:4] > max(theirs)[:4]
+        return min(mine)[:4] > max(theirs)[:4] if mine else not ended
 
     def pronoun(self, entity: str) -> str:
         """`he` or `she`, by the gender that the graph states; empty without one."""

@@ -35,8 +35,6 @@ from hopwright.records import Compute, Constraint, ReverseLookup
 
 _TITLE = 3
 """Words, small ones aside, from which on a title is taken to be that of one work only."""
-_OF_SAME_WORK = 0.8
-"""How often two people are those of one work, where each might be of a work of its own."""
 _SMALL_WORDS = frozenset("a an the of and in on to for at is".split())
 
 
@@ -76,7 +74,7 @@ def _choose_partner(builder: PlanBuilder, context: OperationContext) -> Edge:
     others = [edge for edge in found if edge.subject not in builder.topics]
     if not found:
         raise PlanningDeadEnd(DeadEnd.NOTHING_TOGETHER)
-    return builder.choose(own if own and (not others or builder.rng.random() < _OF_SAME_WORK) else others)
+    return builder.choose(own or others)
 
 
 def extend(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:

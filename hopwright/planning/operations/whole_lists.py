@@ -14,6 +14,7 @@ from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
 from hopwright.planning.expressions import is_later
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import satisfies_reader
+from hopwright.planning.operations.operation_inputs import full_date
 from hopwright.planning.operations.starting_points import list_makers
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.traversals import WholeList
@@ -121,9 +122,13 @@ def _choose(
     builder: PlanBuilder, owner: str, reference: str, moment: StepOutput, context: OperationContext
 ) -> StepOutput:
     suits = satisfies_reader(builder, context)
+    when = _read(builder, moment)
+    died = full_date(builder, owner, builder.traversals.roles.death)
+    if died is not None and isinstance(when, dt.date) and died <= when:
+        raise PlanningDeadEnd(DeadEnd.NOT_ALIVE_THEN)  # whose last work that is needs no date
     parts = [
         part
-        for part in _list_parts(builder, owner, _read(builder, moment))
+        for part in _list_parts(builder, owner, when)
         if _belongs(builder, part.whole, owner, reference, moment)
     ]
     for part in builder.rng.sample(parts, len(parts)):

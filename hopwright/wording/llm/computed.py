@@ -58,10 +58,8 @@ def read_meaning(hop: Hop, hops: Mapping[int, Hop], table: PropertyTable) -> Mea
         case Extreme(members=members):
             parted = bool(form.moment or form.beside)
             moment = {"later" if form.later else "earlier"} if parted else set[str]()
-            # `The film that came out immediately before it` says neither first nor last, `the next` says first.
-            side = set[str]() if form.beside and form.largest else {_side(form, table)}
             ties = (members.property,) if members is not None else ()
-            return Meaning(frozenset(side | moment), parted, ties, listed=len(form.entities))
+            return Meaning(frozenset({_side(form, table)} | moment), parted, ties, listed=len(form.entities))
         case GroupSize(members=members):
             sides = frozenset({"later" if form.later else "earlier"} if form.moment else ())
             return Meaning(sides, bool(form.moment), (members.property,), listed=len(members.entities))

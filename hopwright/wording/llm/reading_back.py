@@ -107,9 +107,12 @@ def _find_differences(
             about = " and ".join(map(repr, names)) or "no name"
             yield f"a reader finds no step that does what hop {hop.index} does, resting on {about}: {_retell(read)}"
     said = {step.direction for step in read.steps}
+    planned = {_DIRECTIONS[side] for place in subs for side in place.sides}
     for place in subs:
         for side in sorted(place.sides):
             direction = _DIRECTIONS[side]
+            if _OPPOSITES[direction] in planned:
+                continue  # which of them a step means cannot be told by its direction
             if direction not in said and _OPPOSITES[direction] in said:
                 yield f"a reader takes the {_OPPOSITES[direction]}, where the plan takes the {direction}"
     told = frozenset[Decimal]().union(

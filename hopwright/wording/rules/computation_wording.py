@@ -72,8 +72,6 @@ _PLACE = re.compile(r"(?P<the>the (?:first|last))(?P<to> to .+)$")
 """`the first to die`: of several, `the first of them to die`."""
 _WITH = "with {o}"
 _BY_OWNER = " by {s}"
-_OUTLIVED = 0.95
-"""How often a list that somebody's death parts is asked about after a sentence that the maker outlived them."""
 _NOMINAL = 0.5
 """How often a moment is `the death of X` rather than `X died`."""
 _TOGETHER = 0.4
@@ -82,7 +80,6 @@ _IN_ONE = 0.8
 """How often what two made is described within the question, rather than in a sentence before it."""
 _AS_ONE = 0.4
 """How often `the last one` is short for `the last of those films`."""
-_BOTH = 2
 _BY_NOUN = 0.7
 _BY_DEED = 0.4
 """How often a sentence says what a partner did: `Sven Nykvist photographed more than one film by X`."""
@@ -260,29 +257,64 @@ class ComputationVerbaliser:
         when = self._say_when(form.moment, form.later, members.shared, say)
         return "first" if form.later else "last", member, f"{to} {when}"
 
+    def _beside_joint(self, form: Extreme, members: Members) -> str:
+        """`the next film that X released after his last with the editor of Y`; empty where that cannot be said."""
+        step = self._text.step(form.beside).derivation
+        joint = read_form(step.expression) if isinstance(step, Compute) else None
+        member, entry = self._text.table.entity[members.property].member, self._text.table.literal[form.property]
+        if not isinstance(joint, Extreme) or joint.members is None or not member.endswith(_BY_OWNER):
+            return ""
+        if not entry.brought or not self._did_with(_WITH, joint.members):
+            return ""
+        said, noun = self._text.described, member.removesuffix(_BY_OWNER)
+        whose = self._text.find_possessive(members.shared) or "the"
+        end = "last" if joint.largest else "first"
+        partner = self._say_partner(joint.members, said)
+        known = mark([int(form.beside[3:])], f"{whose} {end} with {partner}")
+        turn, side = ("next", "after") if form.later else ("last", "before")
+        return f"the {turn} {noun} that {said(members.shared)} {entry.brought} {side} {known}"
+
     def _work_beside(self, form: Extreme, members: Members, say: Say) -> str:
         """`next film by X to come out after Y`: what comes next to a work in a whole list."""
         member = self._text.fill((self._text.table.entity[members.property].member,), "s", say(members.shared))
         to = self._text.table.literal[form.property].to
-        if form.later:
-            return f"next {member} to {to} after {say(form.beside)}"
-        return f"{member} to {to} immediately before {say(form.beside)}"
+        turn, side = ("next", "after") if form.later else ("last", "before")
+        return f"{turn} {member} to {to} {side} {say(form.beside)}"
 
     def _tell_chosen(self, form: Extreme, members: Members) -> str:
-        """`the composer's first opera to be premiered after the librettist's death`, once a sentence has told that the
-        one outlived the other; empty where no such sentence can be said, or is drawn.
+        """`the first film that X released after the death of Y`; empty where nobody brings about what is listed.
+
+        Of two who made one work together, a sentence before the question tells who outlived whom.
         """
-        member = self._text.table.entity[members.property].member
-        if not form.moment or not member.endswith(_BY_OWNER) or self._text.draw() > _OUTLIVED:
+        member, entry = self._text.table.entity[members.property].member, self._text.table.literal[form.property]
+        if not form.moment or not member.endswith(_BY_OWNER) or not entry.to:
             return ""
+        turn, side = ("first", "after") if form.later else ("last", "before")
+        noun = member.removesuffix(_BY_OWNER)
+        said = self._text.described
+        if self._text.find_named(form.moment) != self._text.find_named(members.shared):
+            owner, dead = said(members.shared), self._name_dead(form.moment, members.shared)
+            did = f"that {owner} {entry.brought}" if entry.brought else f"by {owner} to {entry.to}"
+            return f"the {turn} {noun} {did} {side} {dead}" if dead else ""
+        # Of one work, `its librettist` could be the one of what is asked for: who outlived whom is told first.
         told = self._text.tell_outlived(form.moment, members.shared, later=form.later)
         if told is None:
             return ""
         opening, owner, death = told
         self._text.openings.append(f"{opening}.")
-        noun, to = member.removesuffix(_BY_OWNER), self._text.table.literal[form.property].to
-        turn, side = ("first", "after") if form.later else ("last", "before")
-        return f"{owner}'s {turn} {noun} to {to} {side} {death}"
+        if not entry.brought:
+            return f"{owner}'s {turn} {noun} to {entry.to} {side} {death}"
+        return f"the {turn} {noun} that {owner} {entry.brought} {side} {death}"
+
+    def _name_dead(self, moment: str, owner: str) -> str:
+        """`the death of X`, which a hop looks up: of kin of the owner of a list, a partner, or who is described."""
+        if known := self._text.name_kin(moment, owner) or self._text.name_partner(moment, owner):
+            return f"the death of {known}"
+        lookup = self._text.step(moment).derivation
+        if not isinstance(lookup, Lookup) or lookup.property != self._text.table.roles.death:
+            return ""
+        worked = self._text.tell_worked(lookup.subject, owner)
+        return mark([int(moment[3:])], f"the death of {self._text.described(lookup.subject)}") + worked
 
     def _joint_work(self, members: Members, say: Say) -> str:
         """`film that X made with Y`; `film that the director and the editor of X made together` of one named work."""
@@ -291,7 +323,7 @@ class ComputationVerbaliser:
     def _tell_many(self, form: GroupSize) -> str:
         """`How many of the composer's operas were first performed after the librettist's death?`; else empty."""
         (group,) = self._text.table.entity[form.members.property].group[:1] or ("",)
-        if not group.endswith(_BY_OWNER) or self._text.draw() > _OUTLIVED:
+        if not group.endswith(_BY_OWNER):
             return ""
         told = self._text.tell_outlived(form.moment, form.members.shared, later=form.later)
         if told is None:
@@ -340,11 +372,6 @@ class ComputationVerbaliser:
         member = self._text.table.entity[members.property].member
         noun = member.partition(" by ")[0].split()[-1]
         return f"those {pluralise(noun)}" if self._kind(one) == "work" and self._text.draw() < _BY_NOUN else "them"
-
-    def _is_short(self, members: Members) -> bool:
-        """Whether what two made needs no sentence of its own: one of them is named, or both are of one named work."""
-        described = [one for one in (members.shared, members.partner) if one.startswith("hop")]
-        return len(described) < _BOTH or bool(self._roles_in_one((members.shared, members.partner)))
 
     def _name_again(self, moment: str, owner: str, say: Say) -> None:
         """Have what both branches begin with named twice: in `the last opera before its librettist died` it is open
@@ -441,14 +468,14 @@ class ComputationVerbaliser:
             return self._describe_pair(form, winner, self._best(form))
         if form.members.partner:
             turn = "last" if form.largest else "first"
-            if self._text.is_asked_of(form) and self._is_short(form.members) and self._text.draw() < _IN_ONE:
+            if self._text.is_asked_of(form) and self._text.draw() < _IN_ONE:
                 return f"the {turn} {self._joint_work(form.members, said)}"
             self._text.openings.append(f"{upper_first(self._tell_joint_works(form.members))}.")
             if self._text.is_asked_of(form) and self._text.draw() < _AS_ONE:
                 return f"the {turn} one"
             return f"the {turn} of {self._say_those(form.members, winner)}"
         if form.beside:
-            return f"the {self._work_beside(form, form.members, said)}"
+            return self._beside_joint(form, form.members) or f"the {self._work_beside(form, form.members, said)}"
         if self._is_of_list(form) and (chosen := self._tell_chosen(form, form.members)):
             return chosen
         if self._is_of_list(form):

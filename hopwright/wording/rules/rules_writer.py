@@ -110,8 +110,12 @@ class KinNaming(Protocol):
         """What part somebody had in the works of another's whole lists, such as `cinematographer`; empty for none."""
         ...
 
-    def outlived(self, one: str, other: str) -> bool:
-        """Whether somebody was alive for certain when another died."""
+    def has_made(self, maker: str, work: str) -> bool:
+        """Whether a work is one of the whole lists of somebody."""
+        ...
+
+    def outlived(self, one: str, other: str, *, ended: bool = False) -> bool:
+        """Whether somebody was alive for certain when another died; `ended`: and has died as well."""
         ...
 
 
@@ -460,7 +464,7 @@ class PlanVerbaliser:
         if not isinstance(lookup, Lookup) or lookup.property != self.table.roles.death:
             return None
         dead, alive = self.entity(lookup.subject), self.entity(owner)
-        if not isinstance(self.names, KinNaming) or not self.names.outlived(alive, dead):
+        if not isinstance(self.names, KinNaming) or not self.names.outlived(alive, dead, ended=not later):
             return None
         calls, called = self._call_short(lookup.subject, alive), self._call_short(owner)
         if not calls or not called or calls == called:
@@ -474,6 +478,10 @@ class PlanVerbaliser:
         self._names_stay = True
         death = mark(known, f"{self._mark_found(lookup.subject, calls)}'s death")
         return upper_first(told), self._mark_found(owner, called), death
+
+    def find_possessive(self, reference: str) -> str:
+        """`his` or `her` of whoever a reference means; empty where that is not known."""
+        return _POSSESSIVE.get(self._find_pronoun(self.entity(reference)), "")
 
     def _tell_who(self, reference: str, owner: str) -> str:
         """Somebody described, and somebody named with what they were to another."""
@@ -504,14 +512,25 @@ class PlanVerbaliser:
         return mark([int(reference[3:])], text) if reference.startswith("hop") else text
 
     def name_partner(self, moment: str, owner: str) -> str:
-        """`the cinematographer X` of somebody named who died at a moment and worked with `owner`; else empty."""
+        """`his former cinematographer X` of somebody named who died at a moment and worked with `owner`; else empty."""
         lookup = self.step(moment).derivation
         if not isinstance(lookup, Lookup) or lookup.subject.startswith("hop") or not isinstance(self.names, KinNaming):
             return ""
         role = self.names.partnership(lookup.subject, self.entity(owner))
-        if self._is_asked_for(role):
+        if not role or self._is_asked_for(role):
             return ""
-        return mark([int(moment[3:])], f"the {role} {self.described(lookup.subject)}") if role else ""
+        whose = self.find_possessive(owner)
+        known = f"{whose} former {role}" if whose else f"the {role}"
+        return mark([int(moment[3:])], f"{known} {self.described(lookup.subject)}")
+
+    def tell_worked(self, reference: str, owner: str) -> str:
+        """`, with whom he had worked` of somebody found by what the owner of a list has not made; else empty."""
+        alive, work = self.entity(owner), self.find_named(reference)
+        if not isinstance(self.names, KinNaming) or self.names.has_made(alive, work):
+            return ""
+        pronoun = self._find_pronoun(alive)
+        partner = self.names.partnership(self.entity(reference), alive)
+        return f", with whom {pronoun} had worked" if pronoun and partner else ""
 
     def event(self, reference: str) -> str:
         """The event behind a looked-up year: `the founding of …`; of a computed one, the year described."""
