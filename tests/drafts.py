@@ -89,3 +89,9 @@ def draft_others(graph: GraphStore, topology: str, slots: int = 60) -> tuple[Ite
     supply = _get_supply(graph)
     synthesizer = Synthesizer(graph, default_table(), seed=SEED, topologies=(topology,))
     return tuple(synthesizer.draft(supply.anchors, 0, slots)[0])
+
+
+def draft_numbers(graph: GraphStore) -> tuple[Item, ...]:
+    """Checked items of the topologies that plan numbers; the usual three hardly do."""
+    topologies = ("chain-2", "chain-3", "converging-3", "chain-5")
+    return tuple(item for name in topologies for item in draft_others(graph, name))

@@ -20,7 +20,7 @@ from hopwright.planning.computation_forms import AgeAt, read_form
 from hopwright.planning.execution import stated_value
 from hopwright.records import Compute, Distractor, Domain, Hop, Item, Lookup
 from hopwright.records.values import parse
-from tests.drafts import draft_items
+from tests.drafts import draft_items, draft_numbers
 from tests.worlds import DictGraph, DictKinds
 
 TABLE = default_table()
@@ -265,10 +265,10 @@ class TestOnTheSample:
                         apart += (similar.years_apart(one.id or "", hop.answer_id) or 0) > 1.5 * NEAR_IN_TIME
         assert total > 100 and of_home / total > 0.5 and apart / total < 0.05
 
-    def test_an_age_is_one_that_somebody_could_have(self, items):
+    def test_an_age_is_one_that_somebody_could_have(self, sample):
         ages = [
             (int(one.text), int(hop.answer))
-            for item in items
+            for item in draft_numbers(sample)
             for hop in item.hops
             if isinstance(hop.derivation, Compute) and isinstance(read_form(hop.derivation.expression), AgeAt)
             for one in hop.distractors

@@ -32,7 +32,8 @@ def entity_named_twice(row, graph):
         for triplet in hop["evidence"]["triplets"]:
             label = triplet["subject_label"]
             if triplet["subject"] == hop["derivation"]["subject"] and label[:1].isupper():  # `osmium` is no name
-                yield row | {"multi_hop_question": row["multi_hop_question"][:-1] + f", as told of {label}?"}
+                again = f", as told of {label} and of {label}?"  # beside a list of its like, two may be due
+                yield row | {"multi_hop_question": row["multi_hop_question"][:-1] + again}
 
 
 @fault("every-hop-needed", needs_graph=True)

@@ -40,7 +40,7 @@ from hopwright.wording.llm.text_constraints import (
     write_number,
 )
 from hopwright.wording.llm.timelines import find_wrong_timeline
-from hopwright.wording.llm.vocabulary import Vocabulary, properties_in, stem, stems
+from hopwright.wording.llm.vocabulary import Vocabulary, find_steps, properties_in, stem, stems
 from hopwright.wording.marks import MarkedSpan, MarkError, read_marks
 
 _ANAPHORA = re.compile(
@@ -58,6 +58,8 @@ _EMPTY = frozenset(
     "hers such another other others who whom whose which so then".split()
 )
 """Words that take something up without saying what."""
+_TIE = re.compile(r"\b(?:his|her) (?:[a-z]+ )?[a-z]+,? (?=◦)")
+"""`his former librettist X` says who X is, and asks for nothing."""
 _AT_BIRTH = re.compile(r"\bat (?:the (?:time|moment) of )?(?:\w+ )?birth\b", re.IGNORECASE)
 _YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
 _COMMON = frozenset(
@@ -109,6 +111,11 @@ class MarkAudit:
             said = {year for hop in item.hops for year in _YEAR.findall(f"{hop.question} {hop.answer}")}
             if strange := sorted({*_YEAR.findall(item.question)} - said):
                 return [f"the question says {strange[0]}, which no sub-question says"]
+            unasked = bare.model_copy(update={"question": ""})
+            names = self._places.names(bare).values()
+            plain = _TIE.sub("", mask_names(item.question, names))
+            if steps := find_steps(plain, self._places.list_own(unasked)):
+                return [f"the question says {steps[0]!r}, of which its sub-questions say nothing"]
             problems = self._checker.read(bare, item.marked, self._places.lay_out(bare))
         except MarkError as error:
             return [str(error)]

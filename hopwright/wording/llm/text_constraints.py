@@ -201,11 +201,12 @@ class TextConstraintBuilder:
             optional=optional,
             listed=frozenset(Decimal(meaning.listed) for _, meaning in meanings if meaning is not None),
             relations=relations,
-            own=self._list_own(draft, names),
+            own=self.list_own(draft, names),
         )
 
-    def _list_own(self, draft: Item, names: dict[str, PlanEntity]) -> frozenset[str]:
+    def list_own(self, draft: Item, names: Mapping[str, PlanEntity] | None = None) -> frozenset[str]:
         """The stems that the plan and the rules' wording account for, names aside: `Maya` excuses no mayor."""
+        names = self.names(draft) if names is None else names
         known = list(names.values())
         texts = [mask_names(text, known) for text in (draft.question, *(hop.question for hop in draft.hops))]
         found = set(_stem_all(tuple(texts)))
