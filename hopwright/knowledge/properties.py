@@ -193,6 +193,8 @@ class EntityProperty(_Entry):
     """What this object and that of another role are together, by that role: `mother` → `the parents of {s}`."""
     told: str = ""
     """The fact as a sentence that does not name the object, for what is asked about it: `{s} is based on {n}`."""
+    told_role: str = ""
+    """What the object is called after that sentence, where this says who it is: `novelist`; empty where it does not."""
     group: tuple[str, ...] = ()
     """What several objects are to their subject, to follow `all`: `in the cast of {s}`."""
     count_ask: tuple[str, ...] = ()

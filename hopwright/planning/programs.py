@@ -366,8 +366,10 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
     joint = not names.keys().isdisjoint(JOINT_OPERATIONS | COUNTING_JOINT)
     if joint and size == _ENUMERATED and not names.keys() <= _BESIDE_JOINT:
         return False  # what somebody won says nothing of their other work; one choice of a list is enough
-    if operations[-1].name in _OF_A_LIFE and not names.keys().isdisjoint(JOINT_OPERATIONS):
-        return False  # when the editor of what two made was born
+    if operations[-1].name in _OF_A_LIFE and not names.keys().isdisjoint(
+        CHOOSING_FROM_LISTS if size == _ENUMERATED else JOINT_OPERATIONS
+    ):
+        return False  # when the editor of what two made was born, or the loser of somebody's last final
     if names["work-beside"] and (operations[-1].name not in ("work-beside", "extend") or names["joint-of-both"]):
         return False  # when the editor of what came out before the first of two died; of a list whose owner is found
     if not names.keys().isdisjoint(OF_BOTH) and names["most-of-all"]:

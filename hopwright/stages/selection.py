@@ -42,6 +42,8 @@ _NAMES = re.compile(r"\b(?:Q\d+|\d+)\b(?:, )?")
 _DIRECTION = re.compile(r"argmin|argmax|first_after|last_before")
 _FEWEST_ALIKE = 8
 """So many of one frame are kept in any set, however small."""
+_SHORT_WAY = 3
+"""Up to so many hops, what lies between the first and the last is too little to make two questions one."""
 _MOST_ALIKE = 2
 """So many questions may be asked of the same named things: who of two died first, and where the older was born."""
 
@@ -59,6 +61,8 @@ class DraftKey:
     """What it shares with those that differ from it in names, years and direction only; see `find_frame`."""
     way: str = ""
     """What its hops lead to, one after the other."""
+    middle: str = ""
+    """What lies between its first hop and its last; empty for short ways."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +121,11 @@ def select(
 ) -> dict[int, tuple[str, str]]:
     """Decide over all drafts which slots are dropped: slot → (check, reason).
 
-    Drops repeated plans and questions, what leads the same way by the same answers, what nearly repeats an earlier
-    question (named in the reason), and what is over the share of one frame or of one final answer. Of an answer half
-    of the share is allowed here, because the difficulty filter then takes away a part of the items but not evenly.
-    Where a number of `items` is asked for, the shares are of that number: what is kept then stays kept when further
-    drafts are drawn.
+    Drops repeated plans and questions, what leads the same way by the same answers or through the same ones from
+    another beginning or to another end, what nearly repeats an earlier question (named in the reason), and what is over
+    the share of one frame or of one final answer. Of an answer half of the share is allowed here, because the
+    difficulty filter then takes away a part of the items but not evenly. Where a number of `items` is asked for, the
+    shares are of that number: what is kept then stays kept when further drafts are drawn.
     """
     from hopwright.checks.near_duplicates import NearDuplicateFinder  # slow to load, and of no use to the workers
 
@@ -133,7 +137,10 @@ def select(
     texts: dict[str, str] = {}
     for draft in sorted(drafts, key=lambda one: one.slot):
         named = _list_named(draft.question)
-        keys = (draft.id, draft.question.casefold(), f"{draft.answer}|{named}" if named else "", draft.way)
+        keys = (
+            draft.id, draft.question.casefold(), f"{draft.answer}|{named}" if named else "", draft.way,
+            draft.middle and f"through|{draft.middle}",
+        )  # fmt: skip
         first = next((seen[name] for name in keys if name and name in seen), None)
         if first is not None:
             again = "another draft of this plan" if first == draft.id else f"asks the same as {first}"
@@ -243,9 +250,9 @@ def _read_keys(parts: list[Path]) -> tuple[list[DraftKey], list[int]]:
         rows = read_columns(part, "id", "topology", "answer", "question")
         frames = [find_frame(row[1], steps) for row, steps in zip(rows, read_derivations(part), strict=True)]
         counts.append(len(rows))
-        ways = ["|".join((frame, *found)) for frame, found in zip(frames, read_hop_answers(part), strict=True)]
-        for (id, topology, answer, question), frame, way in zip(rows, frames, ways, strict=True):
-            keys.append(DraftKey(len(keys), id, topology, answer, question, frame, way))
+        for (id, topology, answer, question), frame, found in zip(rows, frames, read_hop_answers(part), strict=True):
+            way, middle = "|".join((frame, *found)), "|".join(found[1:-1]) if len(found) > _SHORT_WAY else ""
+            keys.append(DraftKey(len(keys), id, topology, answer, question, frame, way, middle))
     return keys, counts
 
 

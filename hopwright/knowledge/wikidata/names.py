@@ -44,7 +44,7 @@ class GraphNames:
         title = phrase.removeprefix(f"the {noun} of ").removeprefix(f"the {noun} ")
         if noun in _ART:
             return f"{title} ({min(years)})"  # who painted the 1852 painting?
-        return f"the {min(years)} {noun} {title}"
+        return f"the {noun} {title} ({min(years)})"
 
     def kinship(self, entity: str, of: str) -> str:
         """What somebody was to another, by the role of the property that joins them; empty without one."""
@@ -62,13 +62,6 @@ class GraphNames:
     def has_made(self, maker: str, work: str) -> bool:
         """Whether a work is one of the whole lists of somebody."""
         return any(work in self._graph.objects(maker, one) for one in default_table().lists)
-
-    def outlived(self, one: str, other: str, *, ended: bool = False) -> bool:
-        """Whether somebody was alive for certain when another died; `ended`: and has died as well."""
-        mine, theirs = ([fact.value for fact in self._graph.literals(who, ROLES.death)] for who in (one, other))
-        if not theirs or len(self._graph.literals(one, ROLES.birth)) == 0:
-            return False
-        return min(mine)[:4] > max(theirs)[:4] if mine else not ended
 
     def pronoun(self, entity: str) -> str:
         """`he` or `she`, by the gender that the graph states; empty without one."""

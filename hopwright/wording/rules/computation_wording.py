@@ -282,57 +282,30 @@ class ComputationVerbaliser:
         return f"{turn} {member} to {to} {side} {say(form.beside)}"
 
     def _tell_chosen(self, form: Extreme, members: Members) -> str:
-        """`the first film that X released after the death of Y`; empty where nobody brings about what is listed.
-
-        Of two who made one work together, a sentence before the question tells who outlived whom.
-        """
+        """`the first film that X released after the death of Y`; empty where it is no death that parts the list."""
         member, entry = self._text.table.entity[members.property].member, self._text.table.literal[form.property]
         if not form.moment or not member.endswith(_BY_OWNER) or not entry.to:
             return ""
         turn, side = ("first", "after") if form.later else ("last", "before")
         noun = member.removesuffix(_BY_OWNER)
-        said = self._text.described
-        if self._text.find_named(form.moment) != self._text.find_named(members.shared):
-            owner, dead = said(members.shared), self._name_dead(form.moment, members.shared)
-            did = f"that {owner} {entry.brought}" if entry.brought else f"by {owner} to {entry.to}"
-            return f"the {turn} {noun} {did} {side} {dead}" if dead else ""
-        # Of one work, `its librettist` could be the one of what is asked for: who outlived whom is told first.
-        told = self._text.tell_outlived(form.moment, members.shared, later=form.later)
-        if told is None:
-            return ""
-        opening, owner, death = told
-        self._text.openings.append(f"{opening}.")
-        if not entry.brought:
-            return f"{owner}'s {turn} {noun} to {entry.to} {side} {death}"
-        return f"the {turn} {noun} that {owner} {entry.brought} {side} {death}"
-
-    def _name_dead(self, moment: str, owner: str) -> str:
-        """`the death of X`, which a hop looks up: of kin of the owner of a list, a partner, or who is described."""
-        if known := self._text.name_kin(moment, owner) or self._text.name_partner(moment, owner):
-            return f"the death of {known}"
-        lookup = self._text.step(moment).derivation
-        if not isinstance(lookup, Lookup) or lookup.property != self._text.table.roles.death:
-            return ""
-        worked = self._text.tell_worked(lookup.subject, owner)
-        return mark([int(moment[3:])], f"the death of {self._text.described(lookup.subject)}") + worked
+        owner, dead = self._text.described(members.shared), self._text.name_death(form.moment, members.shared)
+        did = f"that {owner} {entry.brought}" if entry.brought else f"by {owner} to {entry.to}"
+        return f"the {turn} {noun} {did} {side} {dead}" if dead else ""
 
     def _joint_work(self, members: Members, say: Say) -> str:
         """`film that X made with Y`; `film that the director and the editor of X made together` of one named work."""
         return self._fill_joint(self._text.table.entity[members.property].together, members, say)
 
     def _tell_many(self, form: GroupSize) -> str:
-        """`How many of the composer's operas were first performed after the librettist's death?`; else empty."""
+        """`How many operas by X were first performed after the death of Y?`; empty where it is no death."""
         (group,) = self._text.table.entity[form.members.property].group[:1] or ("",)
         if not group.endswith(_BY_OWNER):
             return ""
-        told = self._text.tell_outlived(form.moment, form.members.shared, later=form.later)
-        if told is None:
-            return ""
-        opening, owner, death = told
-        self._text.openings.append(f"{opening}.")
+        owner = self._text.described(form.members.shared)
+        dead = self._text.name_death(form.moment, form.members.shared)
         happened, side = self._say_happened(form.property, form.members), "after" if form.later else "before"
-        many = f"{owner}'s {group.removesuffix(_BY_OWNER)}"
-        return f"How many of {many} {happened} {side} {death}?"
+        many = f"{group.removesuffix(_BY_OWNER)} by {owner}"
+        return f"How many {many} {happened} {side} {dead}?" if dead else ""
 
     def _ask_how_many(self, members: Members, say: Say) -> str:
         """`How many films did X make with Y?`, or `did the director and the editor of X make together?`"""

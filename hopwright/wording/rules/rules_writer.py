@@ -55,7 +55,13 @@ _ROLE_OF = r"\bthe ((?:[a-z]+ )?[a-z]+) of NAME\b(?! [A-Z])"
 _WHERE = re.compile(r"the (?:town or )?city ((?:where|in which) .+)$", re.DOTALL)
 """`the city where X was born`, of which people say `the country where X was born`."""
 _OF_IT = re.compile(r"\bthe ((?:[a-z]+ )?[a-z]+) of it\b")
-_SAME_YEAR = re.compile(r'\bthe (\d{4}) film ("[^"]+" and )the \1 film (?=")')
+_SAME_NOUN = re.compile(r'\bthe ([a-z]+) ("[^"]+" \(\d{4}\) and )the \1 (?="[^"]+" \(\d{4}\))')
+_FILM_ROLE = re.compile(
+    rf'\b((?:(?:director|cinematographer|screenwriter|editor) of|screenplay for|directed|photographed|edited) '
+    rf'(?:{MARK})*)'
+    r'the film (?="[^"]+" \(\d{4}\))'
+)
+"""Where a role says that a title is a film's."""
 _MADE_TWICE = re.compile(r"\b(paint|sculpt)(er|ers|ed|or|ors)( of)? the (?:painting|sculpture)s? (?=[\"\x01])")
 """The painter of the painting `Ophelia`."""
 _POSSESSIVE = {"he": "his", "she": "her"}
@@ -114,10 +120,6 @@ class KinNaming(Protocol):
         """Whether a work is one of the whole lists of somebody."""
         ...
 
-    def outlived(self, one: str, other: str, *, ended: bool = False) -> bool:
-        """Whether somebody was alive for certain when another died; `ended`: and has died as well."""
-        ...
-
 
 @dataclass(frozen=True, slots=True)
 class Wording:
@@ -137,7 +139,7 @@ class RulesWriter:
     def word(self, steps: Sequence[PlanStep], names: EntityNaming, key: str) -> Wording:
         """Word all hops and the whole question. Raises ExpressionError for a plan that it has no words for."""
         text = PlanVerbaliser(self._table, steps, names, random.Random(f"words:{key}"))
-        subs = tuple(sentence(text.ask(index, text.stated)) for index in range(1, len(steps) + 1))
+        subs = tuple(sentence(_FILM_ROLE.sub(r"\1", text.ask(one, text.stated))) for one in range(1, len(steps) + 1))
         whole = text.ask_whole()
         question = text.resolve(" ".join([*map(upper_first, text.preludes), upper_first(whole)]))
         question = _TWO_STOPS.sub(r".\1", question)
@@ -164,7 +166,8 @@ class PlanVerbaliser:
         self.repeated: set[str] = set()
         self._told = ""
         self._told_role = ""
-        self._names_stay = False
+        self._based = 0
+        self._ties: set[str] = set()
         self._steps = steps
         self._claims = {claim.id: claim for step in steps for claim in step.claims}
         self._rng = rng
@@ -207,12 +210,16 @@ class PlanVerbaliser:
     def _describe(self, index: int, end: str = "") -> str:
         """A hop's answer described and marked, without `end`; so is what is set before the question for its sake."""
         before = len(self.openings)
+        if source := self._tell_based(index):
+            return source
         if (inner := self._find_place_within(index)) and (match := _WHERE.match(self.noun_phrase(inner))):
             return mark([inner, index], f"the present-day country {match[1].removesuffix(end)}")
         del self.openings[before:]
         phrase = self.noun_phrase(index).removesuffix(end)
         new = self.openings[before:]
-        self.openings[before:] = [one if is_marked(one) else mark([index], one) for one in new]
+        self.openings[before:] = [
+            one if is_marked(one) or one in self._ties else mark([index], one) for one in new
+        ]
         return mark([index], phrase)
 
     def _find_place_within(self, index: int) -> int:
@@ -358,7 +365,7 @@ class PlanVerbaliser:
             return self._refer_back(entity)
 
         said = _OF_IT.sub(r"its \1", _MENTION.sub(name, text))
-        said = _SAME_YEAR.sub(r"the \1 films \2", _tidy(said))
+        said = _FILM_ROLE.sub(r"\1", _SAME_NOUN.sub(r"the \1s \2", _tidy(said)))
         for entity in seen:
             short = self._refer_back(entity) if self.names.kind(entity) == "person" else ""
             if short and " " not in short:  # `Wolf's doctoral advisor`, not `the doctoral advisor of Wolf`
@@ -371,7 +378,7 @@ class PlanVerbaliser:
         others = {one for one in answers if self.names.kind(one) == "person"}.difference(people)
         if others and len(pronouns := {self._find_pronoun(one) for one in others}) == 1 and all(pronouns):
             said = _THAT_PERSON.sub(rf"\1{min(pronouns)}", said)
-        if self._names_stay or len(people) != 1 or not (pronoun := self._find_pronoun(people[0])):
+        if len(people) != 1 or not (pronoun := self._find_pronoun(people[0])):
             return said
         full, short = self._name(people[0]), self._refer_back(people[0])
         rivals = [one for one in others if self._find_pronoun(one) in ("", pronoun)]
@@ -453,45 +460,23 @@ class PlanVerbaliser:
             return ""
         return mark([int(moment[3:])], f"{pronoun} {kinship}, {self.described(lookup.subject)}")
 
-    def tell_outlived(self, moment: str, owner: str, *, later: bool) -> tuple[str, str, str] | None:
-        """`The director of X outlived its screenwriter`, `the director` and `the screenwriter's death`; None where that
-        is not known to be true.
-
-        moment: the hop with the day on which one of the two died, owner: the other. `later`: what follows asks for what
-        came after that day; else the death is told first.
-        """
-        lookup = self.step(moment).derivation
-        if not isinstance(lookup, Lookup) or lookup.property != self.table.roles.death:
-            return None
-        dead, alive = self.entity(lookup.subject), self.entity(owner)
-        if not isinstance(self.names, KinNaming) or not self.names.outlived(alive, dead, ended=not later):
-            return None
-        calls, called = self._call_short(lookup.subject, alive), self._call_short(owner)
-        if not calls or not called or calls == called:
-            return None
-        known = [int(moment[3:])]
-        other, maker, worked = mark(known, self._tell_who(lookup.subject, alive)), self.described(owner), ""
-        if self.find_named(lookup.subject) != self.find_named(owner) and self.names.partnership(dead, alive):
-            pronoun = self._find_pronoun(alive if later else dead)
-            worked = f", with whom {pronoun} had worked" if pronoun else ""
-        told = f"{maker} outlived {other}{worked}" if later else f"{other} died before {maker}{worked}"
-        self._names_stay = True
-        death = mark(known, f"{self._mark_found(lookup.subject, calls)}'s death")
-        return upper_first(told), self._mark_found(owner, called), death
+    def _tell_based(self, index: int) -> str:
+        """`the novelist` of a named work, after a sentence that says it to be based on a novel; else empty."""
+        lookup = self._steps[index - 1].derivation
+        entry = self.table.entity.get(lookup.property) if isinstance(lookup, Lookup) else None
+        if not isinstance(lookup, Lookup) or entry is None or not entry.told_role or not lookup.subject.startswith("Q"):
+            return ""
+        if self._based != index:
+            if self.openings:
+                return ""
+            self._based = index
+            told = entry.told.replace("{s}", self.described(lookup.subject))
+            self.openings.append(mark([index], f"{upper_first(told)}."))
+        return mark([index], f"the {entry.told_role}")
 
     def find_possessive(self, reference: str) -> str:
         """`his` or `her` of whoever a reference means; empty where that is not known."""
         return _POSSESSIVE.get(self._find_pronoun(self.entity(reference)), "")
-
-    def _tell_who(self, reference: str, owner: str) -> str:
-        """Somebody described, and somebody named with what they were to another."""
-        said = self.described(reference)
-        if reference.startswith("hop") or not isinstance(self.names, KinNaming):
-            return said
-        if role := self.names.kinship(reference, owner):
-            return f"{_POSSESSIVE.get(self._find_pronoun(owner), 'the')} {role}, {said},"
-        role = self.names.partnership(reference, owner)
-        return f"the {role} {said}" if role and not self._is_asked_for(role) else said
 
     def _is_asked_for(self, role: str) -> bool:
         """Whether the last hop asks for somebody of a role: that somebody else had it in another work would mislead."""
@@ -499,38 +484,65 @@ class PlanVerbaliser:
         entry = self.table.entity.get(asked.property) if isinstance(asked, Lookup) else None
         return entry is not None and entry.role == role
 
-    def _call_short(self, reference: str, owner: str = "") -> str:
-        """`the librettist`, or the last name of somebody named; empty where nothing short says who is meant."""
-        if not reference.startswith("hop"):
-            kinship = self.names.kinship(reference, owner) if owner and isinstance(self.names, KinNaming) else ""
-            return f"the {kinship}" if kinship else self.names.phrase(reference).split()[-1]
-        lookup = self.step(reference).derivation
+    def _call_short(self, reference: str) -> str:
+        """`librettist` of somebody who is found; empty where nothing short says who is meant."""
+        lookup = self.step(reference).derivation if reference.startswith("hop") else None
         entry = self.table.entity.get(lookup.property) if isinstance(lookup, Lookup) else None
-        return f"the {entry.role.partition(' of ')[0]}" if entry is not None and entry.role else ""
-
-    def _mark_found(self, reference: str, text: str) -> str:
-        return mark([int(reference[3:])], text) if reference.startswith("hop") else text
+        return entry.role.partition(" of ")[0] if entry is not None else ""
 
     def name_partner(self, moment: str, owner: str) -> str:
-        """`his former cinematographer X` of somebody named who died at a moment and worked with `owner`; else empty."""
+        """`the cinematographer X` of somebody named who died at a moment and worked with `owner`; else empty."""
         lookup = self.step(moment).derivation
         if not isinstance(lookup, Lookup) or lookup.subject.startswith("hop") or not isinstance(self.names, KinNaming):
             return ""
         role = self.names.partnership(lookup.subject, self.entity(owner))
         if not role or self._is_asked_for(role):
             return ""
-        whose = self.find_possessive(owner)
-        known = f"{whose} former {role}" if whose else f"the {role}"
-        return mark([int(moment[3:])], f"{known} {self.described(lookup.subject)}")
+        return mark([int(moment[3:])], f"the {role} {self.described(lookup.subject)}")
 
-    def tell_worked(self, reference: str, owner: str) -> str:
-        """`, with whom he had worked` of somebody found by what the owner of a list has not made; else empty."""
-        alive, work = self.entity(owner), self.find_named(reference)
-        if not isinstance(self.names, KinNaming) or self.names.has_made(alive, work):
+    def name_death(self, moment: str, owner: str) -> str:
+        """`the death of X` or `the novelist's death`, which a hop looks up; empty for another moment.
+
+        owner: of the list that the moment parts. Of a partner in one named work, `its librettist` could be that of what
+        is asked for, so the work is pointed to. Of a partner who is found by a work of somebody else's it is told that
+        the two worked together.
+        """
+        known = [int(moment[3:])]
+        if person := self.name_kin(moment, owner) or self.name_partner(moment, owner):
+            return f"the death of {person}"
+        lookup = self.step(moment).derivation
+        if not isinstance(lookup, Lookup) or lookup.property != self.table.roles.death:
             return ""
-        pronoun = self._find_pronoun(alive)
-        partner = self.names.partnership(self.entity(reference), alive)
-        return f", with whom {pronoun} had worked" if pronoun and partner else ""
+        dead, work, role = lookup.subject, self.find_named(lookup.subject), self._call_short(lookup.subject)
+        if role and work == self.find_named(owner) and self.step(dead).derivation != self.step(owner).derivation:
+            if based := self._tell_based(int(dead[3:])):
+                return mark(known, _of_death(based))
+            if self.noun_phrase(int(dead[3:])) == f"the {role} of {self.described(work)}":
+                partner = f"that {self._head_noun(work)}'s {role}"
+                return mark(known, f"the death of {mark([int(dead[3:])], partner)}")
+            self.repeated.add(work)
+        if tied := self._tell_worked(dead, owner, role):
+            return mark(known, _of_death(tied))
+        return mark(known, _of_death(self.described(dead)))
+
+    def _tell_worked(self, dead: str, owner: str, role: str) -> str:
+        """`his librettist, the author of X` or `that composer`, after a sentence that tells with whom he worked.
+
+        Empty of those who found each other by a work of the owner's, and where nothing short says who is meant.
+        """
+        alive = self.entity(owner)
+        if not role or not isinstance(self.names, KinNaming) or self.names.has_made(alive, self.find_named(dead)):
+            return ""
+        partner, whose = self.names.partnership(self.entity(dead), alive), self.find_possessive(owner)
+        if not partner or self._is_asked_for(partner):
+            return ""
+        if whose and partner != role and " " not in partner:
+            return f"{whose} {partner}, {self.described(dead)}"
+        if self.openings or owner.startswith("hop"):
+            return ""
+        self._ties.add(tie := f"{self.described(owner)} once worked with {self.described(dead)}.")
+        self.openings.append(tie)
+        return mark([int(dead[3:])], f"that {role}")
 
     def event(self, reference: str) -> str:
         """The event behind a looked-up year: `the founding of …`; of a computed one, the year described."""
@@ -682,6 +694,12 @@ class PlanVerbaliser:
         if template.endswith(" in {y}"):
             return template.removesuffix(" in {y}") + f" {when}"
         return template.replace("{y}", f"the year that came {when}")
+
+
+def _of_death(person: str) -> str:
+    """`the novelist's death`, or `the death of the author of X`."""
+    plain = strip_marks(person)
+    return f"the death of {person}" if len(plain.split()) > 2 or "'s" in plain else f"{person}'s death"
 
 
 def _tidy(text: str) -> str:
