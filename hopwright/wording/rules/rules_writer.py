@@ -514,24 +514,27 @@ class PlanVerbaliser:
         if not isinstance(lookup, Lookup) or lookup.property != self.table.roles.death:
             return ""
         dead, work, role = lookup.subject, self.find_named(lookup.subject), self._call_short(lookup.subject)
-        if role and work == self.find_named(owner) and self.step(dead).derivation != self.step(owner).derivation:
+        if role and owner.startswith("hop") and owner != dead and work == self.find_named(owner):
             if based := self._tell_based(int(dead[3:])):
                 return mark(known, _of_death(based))
-            if self.noun_phrase(int(dead[3:])) == f"the {role} of {self.described(work)}":
+            told = self._head_noun(work) in self._name(work)
+            if told and self.noun_phrase(int(dead[3:])) == f"the {role} of {self.described(work)}":
                 partner = f"that {self._head_noun(work)}'s {role}"
                 return mark(known, f"the death of {mark([int(dead[3:])], partner)}")
             self.repeated.add(work)
-        if tied := self._tell_worked(dead, owner, role):
+        if tied := self._tell_worked(moment, owner, role):
             return mark(known, _of_death(tied))
         return mark(known, _of_death(self.described(dead)))
 
-    def _tell_worked(self, dead: str, owner: str, role: str) -> str:
+    def _tell_worked(self, moment: str, owner: str, role: str) -> str:
         """`his librettist, the author of X` or `that composer`, after a sentence that tells with whom he worked.
 
         Empty of those who found each other by a work of the owner's, and where nothing short says who is meant.
         """
-        alive = self.entity(owner)
-        if not role or not isinstance(self.names, KinNaming) or self.names.has_made(alive, self.find_named(dead)):
+        alive, lookup = self.entity(owner), self.step(moment).derivation
+        if not role or not isinstance(lookup, Lookup) or not isinstance(self.names, KinNaming):
+            return ""
+        if self.names.has_made(alive, self.find_named(dead := lookup.subject)):
             return ""
         partner, whose = self.names.partnership(self.entity(dead), alive), self.find_possessive(owner)
         if not partner or self._is_asked_for(partner):
@@ -540,7 +543,9 @@ class PlanVerbaliser:
             return f"{whose} {partner}, {self.described(dead)}"
         if self.openings or owner.startswith("hop"):
             return ""
-        self._ties.add(tie := f"{self.described(owner)} once worked with {self.described(dead)}.")
+        parted = [index for index, step in enumerate(self._steps, 1) if int(moment[3:]) in hops_used(step.derivation)]
+        one = mark(parted, self.described(owner)) if parted[0] < len(self._steps) else self.described(owner)
+        self._ties.add(tie := f"{one} once worked with {self.described(dead)}.")
         self.openings.append(tie)
         return mark([int(dead[3:])], f"that {role}")
 
