@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from hopwright.knowledge.facts import Facts
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.planning.computation_forms import Extreme, read_form
-from hopwright.planning.execution import resolve
 from hopwright.records import Compute, Hop
-from hopwright.records.values import Value
 
 
 class ListSlips:
@@ -48,7 +46,7 @@ class ListSlips:
             if not bounds or one == hop.answer_id or (when > max(bounds) if form.largest else when < min(bounds))
         ]
         own = ranked.index(hop.answer_id)
-        step = 0 if not (form.moment or form.beside) else -1 if form.later else 1
+        step = 0 if not form.moment else -1 if form.later else 1
         end = self.find_other_end(hop, others)
 
         def measure(one: str) -> tuple[bool, bool, bool, bool, int]:
@@ -58,17 +56,6 @@ class ListSlips:
             return one != end, stranger, not beside, apart != step, abs(apart)
 
         return tuple(sorted((one for one in ranked if one != hop.answer_id), key=measure))
-
-    def list_mistaken(
-        self, hop: Hop, others: Sequence[str], answers: Mapping[int, Value], used: Collection[str]
-    ) -> list[str]:
-        """The same for what a later hop asks of the chosen one: the work to which it stands next may be taken for it,
-        though the question speaks of that one.
-        """
-        form = _read_choice(hop)
-        assert form is not None
-        beside = [resolve(form.beside, answers)] if form.beside else []
-        return list(dict.fromkeys([*beside, *self.order(hop, others, used)]))
 
     def find_other_end(self, hop: Hop, others: Sequence[str]) -> str:
         """The last of what two made together, where a hop asks for the first, and the other way round; else empty."""

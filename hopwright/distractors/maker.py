@@ -521,7 +521,7 @@ class DistractorMaker:
             if chosen is not None and listed:
                 end = self._lists.find_other_end(chosen, sources)
                 # What stands beside the chosen work leads to what stands beside its screenwriter.
-                sources = self._lists.list_mistaken(chosen, sources, task.answers, task.list_used())
+                sources = list(self._lists.order(chosen, sources, task.list_used()))
                 offered = {one.id for one in chosen.distractors}
                 sources.sort(key=lambda one: one not in offered)
             held = [one for source in sources for one in self._facts.objects(source, derivation.property)[:1]]

@@ -16,7 +16,6 @@ _EXTREME_OF_SET = re.compile(r"^(argmax|argmin)\((P\d+), (\w+\(.+\))\)$")
 _SET = re.compile(r"^(among|listed|all)\((P\d+), (hop\d|Q\w+)(?:, ([^()]+))?\)$")
 _HAVING = re.compile(r"^having\((P\d+), (hop\d|Q\w+), (.+)\)$")
 _MOMENT = re.compile(r"^(after|before)\((P\d+), (hop\d), (.+)\)$")
-_BESIDE = re.compile(r"^(after|before)\((P\d+), value\((P\d+), (hop\d)\), (.+)\)$")
 _SIZE = re.compile(r"^size\((.+)\)$")
 _AGE_AT = re.compile(rf"^age\((hop\d|{_VALUE}), (hop\d|{_VALUE})\)$")
 _BETWEEN = re.compile(rf"^abs\(year\({_VALUE}\) - year\({_VALUE}\)\)$")
@@ -77,7 +76,7 @@ class Extreme:
     """Whichever of `entities` (references) has the largest or the smallest value.
 
     `members`: the set that they are taken from, where there is one; `later`: only those after (False: before) the year
-    of `moment` count, where that is not empty, or only those after what `beside` (a reference) is.
+    of `moment` count, where that is not empty.
     """
 
     property: str
@@ -86,7 +85,6 @@ class Extreme:
     members: Members | None = None
     moment: str = ""
     later: bool = True
-    beside: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,13 +295,11 @@ def _read_size(text: str) -> Form | None:
 
 
 def _read_extreme_of_set(largest: bool, property: str, text: str) -> Form | None:
-    moment, later, beside = "", True, ""
+    moment, later = "", True
     if match := _MOMENT.match(text):
         moment, later, text = match[3], match[1] == "after", match[4]
-    elif (match := _BESIDE.match(text)) and match[2] == match[3] == property:
-        beside, later, text = match[4], match[1] == "after", match[5]
     members = _read_set(text)
-    return Extreme(property, members.entities, largest, members, moment, later, beside) if members is not None else None
+    return Extreme(property, members.entities, largest, members, moment, later) if members is not None else None
 
 
 def _read_claimed(expression: str) -> Form | None:

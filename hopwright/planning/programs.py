@@ -31,7 +31,7 @@ _ENUMERATED = 4
 _LIFE_OF_CHOSEN = 0.02
 """How readily a question about what is chosen from a list ends with somebody's age, or the year of their birth."""
 _OF_A_LIFE = frozenset({"year", "age-at-death", "age-found"})
-_BESIDE_JOINT = JOINT_OPERATIONS | COUNTING_JOINT | {"lead", "extend", "work-beside"} | _OF_A_LIFE
+_BESIDE_JOINT = JOINT_OPERATIONS | COUNTING_JOINT | {"lead", "extend"} | _OF_A_LIFE
 _SAMPLED = 3000
 _MOST_LIKED = 8.0
 """What of larger graphs is sampled is not drawn by greater weights than this."""
@@ -58,8 +58,6 @@ _READERS: dict[str, frozenset[str]] = {
     "close-death": LIST_OPERATIONS,
 }
 """Operations that are for certain others to read."""
-_SOURCES: dict[str, frozenset[str]] = {"work-beside": JOINT_OPERATIONS}
-"""Operations that read certain others alone."""
 _ANSWER = {"entity": "entity", "year": "year", "date": "date", "number": "number", "amount": "number", "ways": "number"}
 
 
@@ -308,7 +306,6 @@ def _fitting(
         and (one.final > 0 if last else one.inner or (known is _WITH_CLAIMS and one.name in _BEFORE_CLAIMS))
         and not any((before[need - 1].name, one.name) in _INCOMPATIBLE_OPERATIONS for need in depends_on[place])
         and all(one.name in _READERS.get(before[need - 1].name, (one.name,)) for need in depends_on[place])
-        and all(before[need - 1].name in _SOURCES.get(one.name, (before[need - 1].name,)) for need in depends_on[place])
         and _has_reader(one, place, depends_on, known)
     ]
 
@@ -370,8 +367,6 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
         CHOOSING_FROM_LISTS if size == _ENUMERATED else JOINT_OPERATIONS
     ):
         return False  # when the editor of what two made was born, or the loser of somebody's last final
-    if names["work-beside"] and (operations[-1].name not in ("work-beside", "extend") or names["joint-of-both"]):
-        return False  # when the editor of what came out before the first of two died; of a list whose owner is found
     if not names.keys().isdisjoint(OF_BOTH) and names["most-of-all"]:
         return False  # whoever makes films is no member of a set that is known to the last
     if names["named-holder"] and names["named-holder"] != roots and names.keys().isdisjoint(OF_BOTH):

@@ -345,23 +345,6 @@ class GraphTraversals:
                     if self.nameable(partner):
                         yield whole, credit, partner, held
 
-    def list_beside(self, whole: WholeList, work: str) -> list[tuple[bool, str]]:
-        """What comes next to a work in a whole list: after it (True) and before it, where that is certain."""
-        dates = {one: date for date, one in whole.dates}
-        found = []
-        for later in (True, False):
-            ordered = sorted(dates, key=lambda one: (dates[one], one), reverse=not later)
-            beside = next(iter(ordered[ordered.index(work) + 1 :]), "")
-            if not beside or not self.nameable(beside) or is_later(dates[beside], dates[work]) is not later:
-                continue
-            # A bare year may stand for any day of it: all others lie beyond the two for certain.
-            others = [date for one, date in dates.items() if one not in (work, beside)]
-            apart = ((is_later(one, dates[work]) is not later and is_later(one, dates[work]) is not None)
-                     or is_later(one, dates[beside]) is later for one in others)  # fmt: skip
-            if all(apart):
-                found.append((later, beside))
-        return found
-
     def _list_countries(self, entity: str) -> frozenset[str]:
         """The countries that a person or a work belongs to: that of the birthplace, or of whoever made it."""
         graph, roles = self.graph, self.roles

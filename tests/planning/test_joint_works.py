@@ -44,10 +44,6 @@ def test_form_of_joint_works() -> None:
     assert read_form("argmin(P577, having(P86, hop2, all(P990207, hop1)))") == Extreme("P577", (), False, members)
     assert read_form("argmin(P577, having(P86, hop2, hop1))") is None
     assert read_form("size(having(P86, hop2, all(P990207, hop1)))") == GroupSize(members)
-    beside = "argmin(P577, after(P577, value(P577, hop3), all(P990207, Q8877)))"
-    films = Members("P990207", "Q8877", outward=False)
-    assert read_form(beside) == Extreme("P577", (), False, films, later=True, beside="hop3")
-    assert read_form(beside.replace("value(P577", "value(P569")) is None
 
 
 def test_no_other_work_can_come_before_the_first(joint: list[JointWork], sample: GraphStore) -> None:
@@ -102,27 +98,6 @@ def test_all_that_two_made_together_is_counted(traversals: GraphTraversals, samp
         assert all(sample.objects(work, one.credit) for work in works)
         expression = f"size(having({one.credit}, hop2, all({one.whole.property}, hop1)))"
         assert evaluate(expression, {1: one.owner, 2: one.partner}, GraphFacts(sample, TABLE)) == len(theirs)
-
-
-def test_nothing_lies_between_a_work_and_the_next(traversals: GraphTraversals, sample: GraphStore) -> None:
-    """Whatever a bare year stands for, no other work of the list can have come between the two."""
-    facts = GraphFacts(sample, TABLE)
-    tried = 0
-    for owner in sorted(traversals.list_owners):
-        for whole in traversals.whole_lists(owner):
-            spans = {one: _list_span(date) for date, one in whole.dates}
-            for work, (first, last) in spans.items():
-                for later, beside in traversals.list_beside(whole, work):
-                    tried += 1
-                    assert spans[beside][0] > last if later else spans[beside][1] < first
-                    for other in spans.keys() - {work, beside}:
-                        before = spans[other][1] < min(first, spans[beside][0])
-                        after = spans[other][0] > max(last, spans[beside][1])
-                        assert before or after, (work, other, beside)
-                    side, end = ("after", "argmin") if later else ("before", "argmax")
-                    members = f"{side}({whole.measure}, value({whole.measure}, hop1), all({whole.property}, {owner}))"
-                    assert evaluate(f"{end}({whole.measure}, {members})", {1: work}, facts) == beside
-    assert tried >= 300
 
 
 def _list_span(date: dt.date) -> tuple[dt.date, dt.date]:

@@ -17,7 +17,6 @@ from hopwright.planning.operations.joint_works import (
     joint_of_both,
     joint_of_named,
     joint_with_named,
-    work_beside,
 )
 from hopwright.planning.operations.lookups import (
     date,
@@ -74,7 +73,6 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("joint-of-both", ("entity", "entity"), "entity", "comparison", 60.0, joint_of_both),
     Operation("joint-with-named", ("entity",), "entity", "comparison", 20.0, joint_with_named),
     Operation("joint-of-named", (), "entity", "comparison", 80.0, joint_of_named, final=0),
-    Operation("work-beside", ("entity",), "entity", "comparison", 20.0, work_beside),
     Operation("count-joint", ("entity", "entity"), "amount", "counting", 150.0, count_joint_of_both, inner=False),
     Operation("count-joint-with-named", ("entity",), "amount", "counting", 60.0, count_joint_with_named, inner=False),
     Operation("count-of-its", ("entity", "date"), "amount", "counting", 20.0, count_of_its, inner=False),

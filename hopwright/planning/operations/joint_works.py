@@ -6,18 +6,16 @@ import itertools
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from hopwright.planning.computation_forms import Extreme, read_form
 from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
 from hopwright.planning.operations.base import OperationContext
-from hopwright.planning.operations.lookahead import list_beside_works, list_joint, list_joint_counts, satisfies_reader
+from hopwright.planning.operations.lookahead import list_joint, list_joint_counts, satisfies_reader
 from hopwright.planning.operations.starting_points import draw_joint_works
 from hopwright.planning.operations.whole_lists import states_year
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.traversals import JointCount, JointWork
-from hopwright.records import Compute, Lookup
+from hopwright.records import Lookup
 
 _T = TypeVar("_T")
-_MOST_YEARS_BESIDE = 3
 _FEWEST_OWNERS = 2
 _FEWEST_TO_END_WITH = 3
 """Which of two films was the last is a toss of a coin."""
@@ -82,29 +80,6 @@ def count_joint_with_named(
 
     joint = list_joint_counts(builder, found.entity)
     return _count(builder, [(one, refer(one.owner), refer(one.partner)) for one in joint])
-
-
-def work_beside(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """What the owner of a list brought out next after the last work of two, or last before their first."""
-    (work,) = inputs
-    step = builder.draft.steps[int(work.ref[3:]) - 1].derivation
-    form = read_form(step.expression) if isinstance(step, Compute) else None
-    if not isinstance(form, Extreme) or form.members is None or form.members.shared.startswith("hop"):
-        raise PlanningDeadEnd(DeadEnd.NOTHING_TOGETHER)
-    owner, suits = form.members.shared, satisfies_reader(builder, context)
-    for whole, later, one in list_beside_works(builder, work.entity):
-        if later is not form.largest or whole.property != form.members.property:
-            continue
-        dates = {other: date for date, other in whole.dates}
-        if abs(dates[one].year - dates[work.entity].year) > _MOST_YEARS_BESIDE:
-            continue
-        if one in builder.traversals.graph.objects(owner, whole.property) and builder.admits(one) and suits(one):
-            builder.take(one)
-            listed = f"all({whole.property}, {owner})"
-            parted = f"{'after' if later else 'before'}({whole.measure}, value({whole.measure}, {work.ref}), {listed})"
-            expression = f"{'argmin' if later else 'argmax'}({whole.measure}, {parted})"
-            return StepOutput("entity", builder.compute(expression, "comparison", one), one)
-    raise PlanningDeadEnd(DeadEnd.NOTHING_TOGETHER)
 
 
 def _count(builder: PlanBuilder, options: Iterable[tuple[JointCount, str, str]]) -> StepOutput:

@@ -17,7 +17,7 @@ from hopwright.planning.operations.operation_inputs import (
     list_shared,
 )
 from hopwright.planning.plan_builder import PlanBuilder
-from hopwright.planning.traversals import Edge, JointCount, JointWork, UsableLiteral, WholeList
+from hopwright.planning.traversals import Edge, JointCount, JointWork, UsableLiteral
 from hopwright.records import Lookup
 
 OUTWARD_LOOKUP = "extend-outward"
@@ -38,7 +38,7 @@ JOINT_OPERATIONS = frozenset({"joint-of-both", "joint-with-named", "joint-of-nam
 COUNTING_JOINT = frozenset({"count-joint", "count-joint-with-named"})
 """Operations that count what two people made together."""
 CHOOSING_FROM_LISTS = JOINT_OPERATIONS | {
-    "next-of-its", "next-of-its-in-year", "next-of-named", "end-of-its", "work-beside"
+    "next-of-its", "next-of-its-in-year", "next-of-named", "end-of-its"
 }  # fmt: skip
 """Operations that choose one of a whole list by its date, which nothing asks for afterwards."""
 _PARALLEL = JOINING_OPERATIONS | {"year", "date", "extend"}
@@ -341,8 +341,6 @@ def _can_follow(builder: PlanBuilder, readers: tuple[str, ...], entity: str) -> 
             elif verdict and readers[0] in JOINT_OPERATIONS:
                 works = {joint.work for joint in list_joint(builder, entity)}
                 verdict = any(_can_follow(builder, readers[1:], one) for one in works)
-            elif verdict and readers[0] == "work-beside":
-                verdict = any(_can_follow(builder, readers[1:], one) for *_, one in list_beside_works(builder, entity))
             elif verdict and readers[0] in CHOOSING_FROM_LISTS:
                 ends = readers[0] == "end-of-its"
                 lists = [one.dates for one in builder.traversals.whole_lists(entity)]
@@ -366,17 +364,6 @@ def list_joint_counts(builder: PlanBuilder, entity: str) -> list[JointCount]:
     traversals = builder.traversals
     owners = (entity, *traversals.joint_owners.get(entity, ()))
     return [joint for owner in owners for joint in traversals.joint_counts(owner) if entity in (owner, joint.partner)]
-
-
-def list_beside_works(builder: PlanBuilder, work: str) -> list[tuple[WholeList, bool, str]]:
-    """What comes next to a work in whole lists that hold it, after it (True) or before it, where that is certain."""
-    found = []
-    for property in builder.traversals.table.lists:
-        for owner in builder.traversals.graph.subjects(property, work):
-            for whole in builder.traversals.whole_lists(owner):
-                if whole.property == property:
-                    found += [(whole, later, one) for later, one in builder.traversals.list_beside(whole, work)]
-    return found
 
 
 def _follow(builder: PlanBuilder, readers: tuple[str, ...], property: str) -> tuple[str, ...]:
@@ -418,8 +405,6 @@ def _need_of(builder: PlanBuilder, reader: str) -> Callable[[str], bool]:
         return lambda entity: bool(list_joint_counts(builder, entity))
     if reader == "count-joint-with-named":
         return lambda entity: bool(list_joint_counts(builder, entity))
-    if reader == "work-beside":
-        return lambda entity: bool(list_beside_works(builder, entity))
     if reader in LIST_OPERATIONS or reader == "end-of-its":
         return lambda entity: bool(builder.traversals.whole_lists(entity))
     if reader in ("count-all", "most-of-its"):

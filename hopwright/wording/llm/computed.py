@@ -56,7 +56,7 @@ def read_meaning(hop: Hop, hops: Mapping[int, Hop], table: PropertyTable) -> Mea
     form = _form_of(hop)
     match form:
         case Extreme(members=members):
-            parted = bool(form.moment or form.beside)
+            parted = bool(form.moment)
             moment = {"later" if form.later else "earlier"} if parted else set[str]()
             ties = (members.property,) if members is not None else ()
             return Meaning(frozenset({_side(form, table)} | moment), parted, ties, listed=len(form.entities))
@@ -191,7 +191,7 @@ class _Describer:
         members = form.members
         if members is None:
             return f"of {self._list(form.entities)}, {pick}"
-        when = f" and a {self._when(form)}" if form.moment or form.beside else ""
+        when = f" and a {self._when(form)}" if form.moment else ""
         if not members.entities:
             return f"of all that {self._tie(members, 'have')}{when}, {pick}"
         named, tie = self._list(members.entities), self._tie(members, "have")
@@ -201,9 +201,6 @@ class _Describer:
         return f"of {named}, which all {tie}, {only}{pick}"
 
     def _when(self, form: Extreme | GroupSize) -> str:
-        if isinstance(form, Extreme) and form.beside:
-            side = "after" if form.later else "before"
-            return f"{self._quote(form.property)} {side} that of {self._say(form.beside)}"
         hop = self._hops.get(int(form.moment[3:]))
         when = "in a year " if hop is not None and hop.unit == "year" else ""
         return f"{self._quote(form.property)} {when}{'after' if form.later else 'before'} {self._say(form.moment)}"

@@ -257,30 +257,6 @@ class ComputationVerbaliser:
         when = self._say_when(form.moment, form.later, members.shared, say)
         return "first" if form.later else "last", member, f"{to} {when}"
 
-    def _beside_joint(self, form: Extreme, members: Members) -> str:
-        """`the next film that X released after his last with the editor of Y`; empty where that cannot be said."""
-        step = self._text.step(form.beside).derivation
-        joint = read_form(step.expression) if isinstance(step, Compute) else None
-        member, entry = self._text.table.entity[members.property].member, self._text.table.literal[form.property]
-        if not isinstance(joint, Extreme) or joint.members is None or not member.endswith(_BY_OWNER):
-            return ""
-        if not entry.brought or not self._did_with(_WITH, joint.members):
-            return ""
-        said, noun = self._text.described, member.removesuffix(_BY_OWNER)
-        whose = self._text.find_possessive(members.shared) or "the"
-        end = "last" if joint.largest else "first"
-        partner = self._say_partner(joint.members, said)
-        known = mark([int(form.beside[3:])], f"{whose} {end} with {partner}")
-        turn, side = ("next", "after") if form.later else ("last", "before")
-        return f"the {turn} {noun} that {said(members.shared)} {entry.brought} {side} {known}"
-
-    def _work_beside(self, form: Extreme, members: Members, say: Say) -> str:
-        """`next film by X to come out after Y`: what comes next to a work in a whole list."""
-        member = self._text.fill((self._text.table.entity[members.property].member,), "s", say(members.shared))
-        to = self._text.table.literal[form.property].to
-        turn, side = ("next", "after") if form.later else ("last", "before")
-        return f"{turn} {member} to {to} {side} {say(form.beside)}"
-
     def _tell_chosen(self, form: Extreme, members: Members) -> str:
         """`the first film that X released after the death of Y`; empty where it is no death that parts the list."""
         member, entry = self._text.table.entity[members.property].member, self._text.table.literal[form.property]
@@ -360,8 +336,6 @@ class ComputationVerbaliser:
         return f"the {self._text.table.entity[members.credit].role} {say(members.partner)}"
 
     def _ask_of_set(self, form: Extreme, members: Members, winner: str, say: Say) -> str:
-        if form.beside:
-            return f"What was the {self._work_beside(form, members, say)}?"
         if self._is_of_list(form):
             turn, member, to = self._one_of_list(form, members, say)
             hidden = say == self._text.described and members.shared.startswith("hop")
@@ -447,8 +421,6 @@ class ComputationVerbaliser:
             if self._text.is_asked_of(form) and self._text.draw() < _AS_ONE:
                 return f"the {turn} one"
             return f"the {turn} of {self._say_those(form.members, winner)}"
-        if form.beside:
-            return self._beside_joint(form, form.members) or f"the {self._work_beside(form, form.members, said)}"
         if self._is_of_list(form) and (chosen := self._tell_chosen(form, form.members)):
             return chosen
         if self._is_of_list(form):
