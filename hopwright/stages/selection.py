@@ -45,7 +45,8 @@ _FEWEST_ALIKE = 8
 _SHORT_WAY = 3
 """Up to so many hops, what lies between the first and the last is too little to make two questions one."""
 _MOST_ALIKE = 2
-"""So many questions may be asked of the same named things: who of two died first, and where the older was born."""
+"""So many questions may be asked of the same named things, or through the same answers: who of two died first, and where
+the older was born."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +122,8 @@ def select(
 ) -> dict[int, tuple[str, str]]:
     """Decide over all drafts which slots are dropped: slot → (check, reason).
 
-    Drops repeated plans and questions, what leads the same way by the same answers or through the same ones from
-    another beginning or to another end, what nearly repeats an earlier question (named in the reason), and what is over
+    Drops repeated plans and questions, what leads the same way by the same answers, what is a third of the same named
+    things or through the same answers, what nearly repeats an earlier question (named in the reason), and what is over
     the share of one frame or of one final answer. Of an answer half of the share is allowed here, because the
     difficulty filter then takes away a part of the items but not evenly. Where a number of `items` is asked for, the
     shares are of that number: what is kept then stays kept when further drafts are drawn.
@@ -137,18 +138,15 @@ def select(
     texts: dict[str, str] = {}
     for draft in sorted(drafts, key=lambda one: one.slot):
         named = _list_named(draft.question)
-        keys = (
-            draft.id, draft.question.casefold(), f"{draft.answer}|{named}" if named else "", draft.way,
-            draft.middle and f"through|{draft.middle}",
-        )  # fmt: skip
+        keys = (draft.id, draft.question.casefold(), f"{draft.answer}|{named}" if named else "", draft.way)
         first = next((seen[name] for name in keys if name and name in seen), None)
         if first is not None:
             again = "another draft of this plan" if first == draft.id else f"asks the same as {first}"
             dropped[draft.slot] = ("duplicate", again)
             continue
         seen.update(dict.fromkeys(keys, draft.id))
-        alike[named] += bool(named)
-        if alike[named] > _MOST_ALIKE:
+        alike.update(shared := [one for one in (named, draft.middle) if one])
+        if any(alike[one] > _MOST_ALIKE for one in shared):
             dropped[draft.slot] = ("duplicate", f"{_MOST_ALIKE} earlier ones ask something else of the same")
             continue
         near = finder.add(draft.question, draft.id)
