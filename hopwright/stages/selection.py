@@ -45,8 +45,8 @@ _FEWEST_ALIKE = 8
 _SHORT_WAY = 3
 """Up to so many hops, what lies between the first and the last is too little to make two questions one."""
 _MOST_ALIKE = 2
-"""So many questions may be asked of the same named things, or through the same answers: who of two died first, and where
-the older was born."""
+"""So many questions may be asked of the same named things, or through the same answers: who of two died first, and
+where the older was born."""
 
 
 @dataclass(frozen=True, slots=True)

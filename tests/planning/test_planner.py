@@ -79,7 +79,7 @@ def test_a_hop_computes_and_two_domains_are_spanned(plans: list[Plan], planner: 
     kinds = Counter(
         step.derivation.kind for plan in plans for step in plan.steps if isinstance(step.derivation, Compute)
     )
-    assert {"comparison", "temporal"} <= set(kinds)
+    assert "comparison" in kinds and len(kinds) >= 2
 
 
 def test_no_answer_is_named_by_the_plan_but_one_chosen_of_several(plans: list[Plan]) -> None:

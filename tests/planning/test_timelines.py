@@ -108,7 +108,7 @@ def plans(sample: GraphStore) -> list[Plan]:
     planner, drawn = Planner(WikidataSource(sample)), []
     focuses = [Domain.SCIENCE.value, ""]  # laureates are compared, and elsewhere whole lists come first
     for number in range(200):
-        for name in ("chain-5", "converging-3", "converging", "bridge"):
+        for name in ("chain-5", "chain-3", "converging-3", "bridge"):
             about = SamplingPreferences(focus=focuses[number % len(focuses)])
             try:
                 drawn.append(planner.draw(TOPOLOGIES[name], "", f"timelines:{number}", preferences=about, tries=20))
