@@ -418,6 +418,7 @@ class PropertyTable:
         closed: Mapping[str, Mapping[str, frozenset[str]]] | None = None,
         disputed: Mapping[str, Mapping[str, str]] | None = None,
         continents: Mapping[str, str] | None = None,
+        unlisted: Mapping[str, frozenset[int]] | None = None,
     ) -> None:
         self.entity = entity
         self.literal = literal
@@ -431,6 +432,8 @@ class PropertyTable:
         """Property → entity → why no one value of it would be accepted by all."""
         self.continents = continents or {}
         """State → its continent, for states that have one."""
+        self.unlisted = unlisted or {}
+        """Owner of a list → the years of what some would put on it, such as a documentary on a list of films."""
         self.misleading = misleading
         """(subject, property, object) of facts that are never asked for."""
         self.lists = tuple(sorted(name for name, entry in entity.items() if entry.ordered_by))

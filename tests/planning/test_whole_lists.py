@@ -56,6 +56,7 @@ def test_what_is_chosen_comes_next_to_the_moment(parted: list[tuple[Item, int]],
     """By the facts alone: nothing of the list lies between the moment and what is chosen, and something beyond it."""
     facts = GraphFacts(sample, TABLE)
     assert len(parted) >= 20
+    owners = set()
     for item, place in parted:
         hop = item.hops[place]
         answers = run_plan(item.hops[: place + 1], facts, TABLE)
@@ -80,6 +81,12 @@ def test_what_is_chosen_comes_next_to_the_moment(parted: list[tuple[Item, int]],
         nearest = (min if side == "after" else max)(found, key=lambda one: (dates[one], one))  # type: ignore[return-value,arg-type]
         assert answers[hop.index] == nearest
         assert sum(dates[one] == dates[nearest] for one in found) == 1, item.question
+        owners.add(whose)
+        chosen = dates[nearest]
+        assert isinstance(chosen, dt.date)
+        span = sorted((chosen.year, when.year if isinstance(when, dt.date) else when))
+        assert not any(span[0] <= year <= span[1] for year in TABLE.unlisted.get(whose, ())), item.question
+    assert owners & TABLE.unlisted.keys()
 
 
 def test_wrong_options_are_of_the_same_list(parted: list[tuple[Item, int]], sample: GraphStore) -> None:

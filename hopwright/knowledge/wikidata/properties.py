@@ -44,6 +44,7 @@ def default_table() -> PropertyTable:
         {BORDERS: _load_borders()},
         _load_disputed(),
         {state: continent for state, _, continent in _read_rows("continents.tsv")},
+        _load_unlisted(),
     )
 
 
@@ -72,6 +73,14 @@ def _load_disputed() -> dict[str, dict[str, str]]:
     for entity, _, property, reason in _read_rows("disputed.tsv"):
         disputed.setdefault(property, {})[entity] = reason
     return disputed
+
+
+def _load_unlisted() -> dict[str, frozenset[int]]:
+    """The years in which a director brought out what some would put on the list of their feature films."""
+    years: dict[str, set[int]] = {}
+    for director, _, year, _ in _read_rows("documentaries.tsv"):
+        years.setdefault(director, set()).add(int(year))
+    return {director: frozenset(found) for director, found in years.items()}
 
 
 def _read_rows(name: str) -> list[list[str]]:

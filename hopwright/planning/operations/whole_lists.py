@@ -135,7 +135,7 @@ def _choose(
         (date, nearest), *others = part.members
         if not others or not _are_told_apart(date, others[0][0]) or part.gap > _LONGEST_GAP:
             continue  # the only one before a moment is not `the last`
-        if _is_next_to_named(builder, part.whole, nearest):
+        if _is_next_to_named(builder, part.whole, nearest) or _has_unlisted_between(builder, owner, when, date):
             continue
         if builder.traversals.nameable(nearest) and builder.admits(nearest) and suits(nearest):
             builder.take(nearest)
@@ -150,6 +150,12 @@ def _is_next_to_named(builder: PlanBuilder, whole: WholeList, chosen: str) -> bo
     """Whether a list has what is chosen right beside something that the question names: then no date is needed."""
     places = {one: place for place, (_, one) in enumerate(whole.dates)}
     return any(abs(places[one] - places[chosen]) == 1 for one in builder.topics if one in places)
+
+
+def _has_unlisted_between(builder: PlanBuilder, owner: str, when: Scalar, chosen: dt.date) -> bool:
+    """Whether something that some would put on a list came out between a moment and what is chosen by it."""
+    ends = sorted((when.year if isinstance(when, dt.date) else int(when), chosen.year))
+    return any(ends[0] <= year <= ends[1] for year in builder.traversals.table.unlisted.get(owner, ()))
 
 
 def _count(builder: PlanBuilder, owner: str, reference: str, moment: StepOutput) -> StepOutput:
