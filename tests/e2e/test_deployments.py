@@ -94,11 +94,11 @@ def by_form(place: Place, early: dict[str, str]) -> dict[str, Any]:
         assert list_choices(page, "Preset") == ["none", "offline", "api", "gpu", "paper"]
         keep(page, "prefect-form")
         fill(page, "Run", RUN)
-        fill(page, "Drafts", "60")
+        fill(page, "Drafts", "240")
         open_group(page, "Review")
         fill(page, "Items to review", "5")
         open_group(page, "Execution")
-        fill(page, "Shard size", "50")
+        fill(page, "Shard size", "120")
         submit(page)
         rows = place.post("/flow_runs/filter", flow_runs={"deployment_id": {"any_": [id]}})
         (run,) = [row for row in rows if row["id"] not in early.values()]
@@ -177,7 +177,7 @@ def test_a_run_by_form_leaves_everything_that_a_maintainer_looks_for(place: Plac
         assert f"{stage}-counts" in found
         assert f"{stage}-story" in found
     funnel = {row["stage"]: row for row in json.loads(found["run-funnel"]["data"])}
-    assert funnel["synthesize/drafts"]["in"] == "60"
+    assert funnel["synthesize/drafts"]["in"] == "240"
     assert funnel["review"]["out"] == "5"
     summary = found["run-summary"]["data"]
     for key in ("run-funnel", "run-plots", "filter-report", "rewrite-report"):
@@ -222,7 +222,7 @@ def test_the_log_tells_the_story_with_ids(place: Place, by_form: dict[str, Any])
     rows = place.post("/logs/filter", logs={"flow_run_id": {"any_": [synthesis["id"]]}}, limit=200)
     said = "\n".join(row["message"] for row in rows)
     assert "synthesize/drafts begins: 2 shards" in said
-    assert "synthesize/drafts, shard 0: 50 in" in said
+    assert "synthesize/drafts, shard 0: 120 in" in said
     assert "such as hw-" in said
     assert "synthesize is finished:" in said
 
