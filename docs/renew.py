@@ -16,18 +16,18 @@ from hopwright.knowledge.wikidata.properties import default_table
 
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
-    "hw-13475bd4ebe3abae",
-    "hw-01e12ec11922ba20",
-    "hw-86cc8609a8d6577a",
-    "hw-ce3ca124e02b67d9",
-    "hw-3a1573f84d3ff0ee",
-    "hw-1aea60ef2945caa0",
-    "hw-2aea1ee88fc1fab5",
-    "hw-862a8453a2bf25e0",
-    "hw-13d20700609b1b25",
-    "hw-2749b031193524c7",
-    "hw-37ce21e120441125",
-    "hw-4d6fa7a36b64860c",
+    "hw-0e0d10ff79615fc3",
+    "hw-b361824c66787488",
+    "hw-29168eabcccb12ba",
+    "hw-1ecd6c1b1705e291",
+    "hw-24f9faab7b64d72c",
+    "hw-4aff12dbf97ca059",
+    "hw-34685272c6385a3c",
+    "hw-57b252e5f703a03d",
+    "hw-0fefcfb5bf805599",
+    "hw-96c7bf8725db3e02",
+    "hw-c47cab46e4cdae06",
+    "hw-b189cfc691d0153e",
 )
 HEAD = """# Twelve items
 

@@ -91,7 +91,7 @@ class DatedNaming(Protocol):
     """How entities are called by those who know when works came out."""
 
     def dated_phrase(self, entity: str) -> str:
-        """The name with the year of a work in it: `the 1944 film "Gaslight"`."""
+        """The name with the year of a work in it: `the film "Gaslight" (1944)`."""
         ...
 
 
