@@ -404,9 +404,12 @@ class _WorldAttempt:
         moving = self._find_moving()
         stated = self._list_stated_years()
         said = {str(n) for one in self._derivations for n in list_constants(one)} if self._moves_constants else set()
+        named = {entity for hop in originals for entity in named_entities(hop.derivation)}
         for hop in originals:
             old, new = stated_value(hop), answers[hop.index]
             if isinstance(old, str):
+                if old not in named and new in {self._ids.get(entity, entity) for entity in named}:
+                    raise _ImplausibleWorldError(f"the question names what is now the answer to hop {hop.index}")
                 needed = any(hop.index in later.depends_on for later in originals)
                 if needed and new != self._ids.get(old, old):
                     raise _ImplausibleWorldError(f"another answer to hop {hop.index}, on which a later one rests")
