@@ -15,6 +15,8 @@ from hopwright.topologies import TOPOLOGIES, Topology
 
 TABLE = default_table()
 SHAPES = ("chain", "converging", "bridge")
+SHORTER = ("chain-3", "converging-3")
+"""Of four hops hardly any plan computes an age or a span of years."""
 
 
 @pytest.fixture(scope="module")
@@ -73,13 +75,15 @@ def test_a_plan_around_an_anchor_is_about_it(anchored: dict[str, Plan]) -> None:
 
 
 def test_a_hop_computes_and_two_domains_are_spanned(plans: list[Plan], planner: Planner) -> None:
+    asked = [(name, "", f"test:{number}") for number in range(60) for name in SHORTER]
+    plans = [*plans, *draw_all(planner, asked)]
     for plan in plans:
         assert any(isinstance(step.derivation, Compute) for step in plan.steps)
         assert len({ruling.domain for ruling in planner.domains.of_steps(plan.steps)}) >= 2
     kinds = Counter(
         step.derivation.kind for plan in plans for step in plan.steps if isinstance(step.derivation, Compute)
     )
-    assert "comparison" in kinds and len(kinds) >= 2
+    assert {"comparison", "temporal"} <= set(kinds)
 
 
 def test_no_answer_is_named_by_the_plan_but_one_chosen_of_several(plans: list[Plan]) -> None:

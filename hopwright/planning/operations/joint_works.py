@@ -1,4 +1,4 @@
-"""What two made together: the first film of a director with a cinematographer, how many there are, what came next."""
+"""What two made together: the first film of a director with a cinematographer, or how many there are."""
 
 from __future__ import annotations
 
