@@ -34,8 +34,6 @@ from hopwright.topologies import Topology, topology
 
 _ANCHORS = 2
 _TRIES = 3
-_FREE_TRIES = 60
-"""Tries without a domain."""
 _STRIDE = 11
 _PILOTS = 24
 _ROUNDS = 2
@@ -199,10 +197,6 @@ class PlanSampler:
         for domain in self._order_domains(slot):
             if domain != wish.domain:
                 yield _SlotAttempt(f"graph:{domain}", "", "", 3 * _TRIES, domain=domain)
-        # Rather something of a domain that has enough than the few plans of one that has hardly any, again and again.
-        for name in (wish.topology, *(one for one in self._mix.topologies if one != wish.topology)):
-            if self._mix.topologies.get(name, 0.0) > 0:
-                yield _SlotAttempt(f"graph:free:{name}", "", "", _FREE_TRIES, topology=name)
         # At last rather something over its share than a slot without a plan.
         yield _SlotAttempt("graph:open", "", "", 10 * _TRIES, open=True)
 
