@@ -79,6 +79,8 @@ class PropertyRoles:
     """From a whole to each of several that belong together: the cast of a film, the crew of a flight."""
     kinship: frozenset[str] = frozenset()
     """Between two that are closely related: spouses, siblings, teacher and student, a work and its sequel."""
+    adapters: frozenset[str] = frozenset()
+    """From a film to who made it out of a book: its director, its screenwriters."""
     doubtful: frozenset[str] = frozenset()
     """Dates and numbers on which sources differ: never asked for."""
     doubtful_of: Mapping[str, frozenset[EntityKind]] = field(default_factory=dict)

@@ -189,21 +189,11 @@ class PlanSampler:
                 yield _SlotAttempt(f"{number}:{kind}:{answer}", kind, answer, tries, anchor, hops)
             if hops:  # rather the anchor's answer alone than nothing of it
                 yield _SlotAttempt(f"{number}:answer", "", "", 2 * _TRIES, anchor)
-        yield _SlotAttempt("graph", wish.kind, wish.answer, 2 * _TRIES, domain=wish.domain)
-        yield _SlotAttempt("graph:any", "", "", 3 * _TRIES, domain=wish.domain)
-        for name in self._mix.topologies:
-            if name != wish.topology and self._mix.topologies[name] > 0:
-                yield _SlotAttempt(f"graph:{name}", "", "", 2 * _TRIES, topology=name, domain=wish.domain)
-        for domain in self._order_domains(slot):
-            if domain != wish.domain:
-                yield _SlotAttempt(f"graph:{domain}", "", "", 3 * _TRIES, domain=domain)
-        # At last rather something over its share than a slot without a plan.
-        yield _SlotAttempt("graph:open", "", "", 10 * _TRIES, open=True)
-
-    def _order_domains(self, slot: int) -> list[str]:
-        """The domains in an order drawn by weight: one that is over its share comes late."""
-        weights = {name: weight for name, weight in self._domains.items() if weight > 0}
-        return sorted(weights, key=lambda name: -(chance(self._seed, slot, f"domain:{name}") ** (1 / weights[name])))
+        yield _SlotAttempt("graph", wish.kind, wish.answer, 2 * _TRIES)
+        # Of a domain with few plans the same one would come again and again: rather another of any domain.
+        for name in (wish.topology, *self._mix.topologies):
+            if name == wish.topology or self._mix.topologies[name] > 0:
+                yield _SlotAttempt(f"graph:free:{name}", "", "", 10 * _TRIES, topology=name, open=True)
 
     def wants_claim(self, slot: int) -> bool:
         """Whether a slot may rest on a claim; pilots never do, so that a bank moves no other slot."""
@@ -254,7 +244,7 @@ class PlanSampler:
                 attempt.anchor.entity if attempt.anchor else "",
                 f"{self._seed}:{slot}:{attempt.name}",
                 spec,
-                preferences=replace(preferences, focus=attempt.domain),
+                preferences=preferences if not attempt.open else _open(preferences),
                 kept=[hop.edge for hop in attempt.hops],
                 tries=attempt.tries,
                 refuse=refuses,
@@ -328,6 +318,11 @@ class PlanSampler:
             change = (share / total + 0.02) / (held[str(name)] / hops + 0.02)
             found[name] = min(4.0 * share, max(0.15 * share, self._domains.get(name, 0.0) * min(2.5, max(0.4, change))))
         return found
+
+
+def _open(preferences: SamplingPreferences) -> SamplingPreferences:
+    """The preferences without what is closed or weighed down for the sake of shares."""
+    return replace(preferences, weights={}, odds=(), closed=lambda _: False)
 
 
 @functools.lru_cache(64)

@@ -28,6 +28,8 @@ MAX_EDGES = 300
 MAX_POOL = 4000
 MAX_FACTS = 6000
 FEWEST_LISTED = 5
+_TURN_OF_YEAR = dt.timedelta(days=90)
+"""So long before and after it the year that a book bears is no proof of when it came out."""
 _YEARS = re.compile(r"\b\d{4}\b")
 FEWEST_JOINT = 2
 """A whole list from which something is chosen has so many members at least."""
@@ -198,8 +200,7 @@ class GraphTraversals:
         if not all(sides.values()) or len(whole.dates) != sum(map(len, sides.values())) + len(same):
             return ()  # of some it is not known whether they came before or after
         least = self.table.literal[whole.measure].distance
-        year = when.year if isinstance(when, dt.date) else int(when)
-        if any((one.month, one.day) == (1, 1) and abs(one.year - year) < least for one, _ in whole.dates):
+        if any((one.month, one.day) == (1, 1) and _is_near(one.year, when, least) for one, _ in whole.dates):
             return ()  # books that came out at the turn of a year are dated either way
         return sides[False], sides[True]
 
@@ -432,6 +433,17 @@ class GraphTraversals:
         return kind(entity) != "person" or all(
             one == entity or kind(one) != "person" for one in self.graph.bearers(label)
         )
+
+
+def _is_near(year: int, when: Scalar, least: int) -> bool:
+    """Whether a work that is dated by its year alone may have come out on the other side of a moment.
+
+    `least`: years from which on a date of a year tells; a day tells where it lies far enough from the turn of the year.
+    """
+    if not isinstance(when, dt.date) or (when.month, when.day) == (1, 1):
+        return abs(year - (when.year if isinstance(when, dt.date) else int(when))) < least
+    turn = _TURN_OF_YEAR if least > 1 else dt.timedelta()
+    return dt.date(year, 1, 1) - turn <= when <= dt.date(year, 12, 31) + turn
 
 
 def _find_end(whole: WholeList, held: Mapping[str, Sequence[str]], partner: str, largest: bool) -> str:

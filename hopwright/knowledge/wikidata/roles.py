@@ -94,6 +94,9 @@ SELDOM = frozenset({CITIZENSHIP, COUNTRY_FOR_SPORT, COUNTRY}).union(
 )
 """A magazine's choice of a year, nested places, countries of people and works, makers of whom a film had several."""
 
+ADAPTERS = frozenset(["P57", "P58", "P990179"])
+"""Director and screenwriters: who made a film of somebody's novel, and not only its pictures or its music."""
+
 DOUBTFUL = frozenset({"P7295", "P2031", "P2032", "P2048"})
 """First matches of seasons, when a career began and ended, how tall somebody is: sources differ."""
 
@@ -148,6 +151,7 @@ ROLES = PropertyRoles(
     adapted=frozenset({"P50", "P144", "P1877"}),
     seldom=SELDOM,
     kinship=KINSHIP,
+    adapters=ADAPTERS,
     loose=frozenset(_RELATIONS["loose"].split()),
     relation_words=MappingProxyType(_RELATIONS["words"]),
     cues=MappingProxyType(

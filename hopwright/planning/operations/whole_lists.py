@@ -25,7 +25,7 @@ _MOST_JOINED = 200
 _FEWEST_COUNTED = 2
 _FEWEST_TO_COUNT_IN = 8
 _MOST_COUNTED = 12
-_LONGEST_GAP = dt.timedelta(days=7 * 365)
+_LONGEST_GAP = dt.timedelta(days=8 * 365)
 """So long may lie between a moment and what comes next to it on either side: else whoever knows the decade knows it."""
 
 
@@ -169,6 +169,8 @@ def _count(builder: PlanBuilder, owner: str, reference: str, moment: StepOutput)
         and _belongs(builder, part.whole, owner, reference, moment)
         and _FEWEST_COUNTED <= len(part.members) <= min(_MOST_COUNTED, len(part.whole.dates) - _FEWEST_COUNTED)
     ]
+    if full_date(builder, owner, builder.traversals.roles.death) is None:
+        parts = [part for part in parts if not part.later]  # who lives may bring out more
     if not parts:
         raise PlanningDeadEnd(DeadEnd.NO_WHOLE_LIST)
     part = builder.rng.choice(parts)
@@ -201,8 +203,20 @@ def _belongs(builder: PlanBuilder, whole: WholeList, owner: str, reference: str,
         return True
     if made.property in builder.traversals.table.credits:
         return False  # some direct what they write, but they are not asked for as its writers
+    if builder.traversals.table.entity[made.property].told_role:
+        # The novelist whose novel was filmed is asked for as the author of novels; who photographed it is no concern.
+        return _find_part(builder, moment) in roles.adapters | roles.kinship
     # Whoever conducted most of his own operas is meant as their composer, and is asked for as such.
     return all((made.property, owner) in graph.out_edges(one) for one in members)
+
+
+def _find_part(builder: PlanBuilder, moment: StepOutput) -> str:
+    """The property by which the plan found the one to whom a moment belongs; empty of somebody who is named."""
+    when = builder.draft.steps[int(moment.ref[3:]) - 1].derivation
+    if not isinstance(when, Lookup) or not when.subject.startswith("hop"):
+        return ""
+    found = builder.draft.steps[int(when.subject[3:]) - 1].derivation
+    return found.property if isinstance(found, Lookup) else ""
 
 
 def _list_parts(builder: PlanBuilder, owner: str, when: Scalar) -> Iterator[_Part]:

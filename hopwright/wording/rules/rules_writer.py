@@ -474,6 +474,12 @@ class PlanVerbaliser:
             self.openings.append(mark([index], f"{upper_first(told)}."))
         return mark([index], f"the {entry.told_role}")
 
+    def name_owner(self, reference: str) -> str:
+        """Whose list it is: `its author`, after a sentence that tells of a novel, or a description."""
+        if reference.startswith("hop") and self._tell_based(int(reference[3:])):
+            return mark([int(reference[3:])], "its author")
+        return self.described(reference)
+
     def find_possessive(self, reference: str) -> str:
         """`his` or `her` of whoever a reference means; empty where that is not known."""
         return _POSSESSIVE.get(self._find_pronoun(self.entity(reference)), "")
@@ -517,6 +523,9 @@ class PlanVerbaliser:
         if role and owner.startswith("hop") and owner != dead and work == self.find_named(owner):
             if based := self._tell_based(int(dead[3:])):
                 return mark(known, _of_death(based))
+            if self._based and self.find_named(f"hop{self._based}") == work:
+                partner = f"the {self._head_noun(work)}'s {role}"
+                return mark(known, f"the death of {mark([int(dead[3:])], partner)}")
             told = self._head_noun(work) in self._name(work)
             if told and self.noun_phrase(int(dead[3:])) == f"the {role} of {self.described(work)}":
                 partner = f"that {self._head_noun(work)}'s {role}"
