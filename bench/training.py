@@ -1,12 +1,12 @@
 """Whether agents can learn here: a tiny policy, TRL's GRPO, our reward, five seeds.
 
-    python bench/training.py                 five seeds, some minutes on two cores, and the curve as a plot
+    python bench/training.py                 five seeds, about an hour on two cores, and the curve as a plot
     python bench/training.py --seeds 1 --steps 20 --no-plot
 
 A small world is made in which every hop has one answer that one passage states (that is checked), and is served by
-`hopwright environment serve`. A policy of some hundred thousand weights, at first an imitation of a crowd of good and
-bad agents, is trained over HTTP in the environment of `make trl`; every seed begins with the same imitation. What it is
-worth is measured before and after on people whom it was not trained on; the exit code is 1 where it is not worth
+`hopwright environment serve`. A policy of two and a half million weights, at first an imitation of a crowd of good and
+bad agents, is trained over HTTP in the environment of `make trl`; every seed makes its own imitation. What it is worth
+is measured before and after on people whom it was not trained on; the exit code is 1 where it is not worth
 significantly more (paired t-test over the seeds).
 """
 
@@ -47,7 +47,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--steps", type=int, default=70, help="updates of GRPO")
-    parser.add_argument("--imitation", type=int, default=1000, help="updates of the imitation before")
+    parser.add_argument("--imitation", type=int, default=400, help="updates of the imitation before")
     parser.add_argument("--no-plot", action="store_true")
     given = parser.parse_args()
     if not TRL.is_file():
@@ -134,12 +134,13 @@ def train(home: Path, given: argparse.Namespace) -> list[dict[str, Any]]:
         wait(url)
         results = []
         script = ROOT / "bench" / "training_policy" / "train.py"
-        call = [str(TRL), str(script), str(home / "world.json"), str(home / "policy.pt"), "--url", url]
-        began = time.monotonic()
-        subprocess.run([*call, "--imitation", str(given.imitation)], check=True, env=environment)
-        print(f"imitation: {time.monotonic() - began:.0f} s", flush=True)
         for seed in range(given.seeds):
-            seeded = [*call, "--seed", str(seed), "--steps", str(given.steps)]
+            policy = str(home / f"policy-{seed}.pt")
+            call = [str(TRL), str(script), str(home / "world.json"), policy, "--url", url, "--seed", str(seed)]
+            began = time.monotonic()
+            subprocess.run([*call, "--imitation", str(given.imitation)], check=True, env=environment)
+            print(f"imitation: {time.monotonic() - began:.0f} s", flush=True)
+            seeded = [*call, "--steps", str(given.steps)]
             done = subprocess.run(seeded, capture_output=True, text=True, check=False, env=environment)
             lines = [line for line in done.stdout.splitlines() if line.startswith("RESULT ")]
             if not lines:

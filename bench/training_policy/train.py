@@ -1,6 +1,6 @@
 """A tiny policy that learns to search by TRL's GRPO, over a running server of episodes; one seed a call.
 
-The first call makes the imitation from which every seed begins.
+Each seed begins with an imitation of its own, which the first call for it makes.
 
 Runs in an environment of its own (`make trl`); of Hopwright it needs only the client that it exports. The policy begins
 as an imitation of a crowd: some agents search hop by hop, others guess, give up half-way, pad, or write no
@@ -67,8 +67,8 @@ class Words:
 def imitate(policy: LlamaForCausalLM, words: Words, world: dict[str, list[str]], seed: int, steps: int) -> None:
     """Train on transcripts of the crowd."""
     draw = random.Random(f"{seed}:crowd")
-    optimizer = torch.optim.AdamW(policy.parameters(), lr=3e-3, weight_decay=0.01)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 3e-3, total_steps=steps, pct_start=0.1)
+    optimizer = torch.optim.AdamW(policy.parameters(), lr=1e-3, weight_decay=0.01)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 1e-3, total_steps=steps, pct_start=0.1)
     for _ in range(steps):
         rows = [play_in_the_crowd(words, world, draw) for _ in range(32)]
         longest = max(len(tokens) for tokens, _ in rows)
@@ -236,7 +236,7 @@ def main() -> None:
     words = Words([*world["people"], *world["towns"], *world["lands"]])
     policy = LlamaForCausalLM(
         LlamaConfig(
-            vocab_size=len(words.list), hidden_size=64, intermediate_size=192, num_hidden_layers=2,
+            vocab_size=len(words.list), hidden_size=256, intermediate_size=768, num_hidden_layers=3,
             num_attention_heads=4, num_key_value_heads=4, max_position_embeddings=512, pad_token_id=0, bos_token_id=1,
             eos_token_id=1, tie_word_embeddings=False,
         )
@@ -263,7 +263,7 @@ def main() -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         config = GRPOConfig(
-            output_dir=folder, use_cpu=True, seed=given.seed, max_steps=given.steps, learning_rate=1e-3,
+            output_dir=folder, use_cpu=True, seed=given.seed, max_steps=given.steps, learning_rate=2e-4,
             lr_scheduler_type="constant_with_warmup", warmup_steps=5, per_device_train_batch_size=64, num_generations=8,
             max_completion_length=256, temperature=1.0, beta=0.0, report_to=[], save_strategy="no", logging_steps=1000,
             disable_tqdm=True, gradient_checkpointing=False, bf16=False, dataloader_pin_memory=False,

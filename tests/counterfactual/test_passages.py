@@ -25,7 +25,7 @@ from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.llm.asking import QueryResult
 from hopwright.planning.execution import run_plan, same, stated_value
 from hopwright.records import Compute, Item, Lookup, Passage, ReverseLookup
-from tests.drafts import draft_items, draft_others
+from tests.drafts import draft_items, draft_numbers, draft_others
 
 TABLE = default_table()
 YEAR = re.compile(r"(?<!\d)(?:1[0-9]{3}|20[0-9]{2})(?!\d)")
@@ -204,7 +204,7 @@ def test_passages_of_a_corpus_are_taken_where_they_hold_the_answer(
         passage_builder = PassageBuilder(services.planner, services.names, TABLE, corpus=corpus)
         (one,) = passage_builder.build_passages([item])
         assert one.item.hops[0].evidence.passages[0].text.startswith(f"{subject} has to do") == taken
-        assert bool(one.other) == taken
+        assert one.other or not taken  # what says nothing may still stand beside another hop
         made, rejected = services.make_twins([one.item])
         assert len(made) == 1, rejected
         if taken:
@@ -288,20 +288,20 @@ def test_passages_of_twins_are_prose_of_some_length(twins: list[Item]) -> None:
 def test_openings_vary_by_kind(services: TwinServices, sample: GraphStore) -> None:
     """First sentences about one kind of subject take at least a dozen shapes, names and values aside."""
     writer = PassageWriter(TABLE)
-    shapes: dict[str, set[str]] = {}
+    shapes: dict[str, list[str]] = {}
     # The longer chains are those that lead through places and countries.
-    for item in (*draft_items(sample, 120), *draft_others(sample, "chain-5")):
+    for item in (*draft_items(sample, 120), *draft_others(sample, "chain-5"), *draft_numbers(sample)):
         for plans in services.planner.plan(item):
             for plan in plans:
                 text = writer.word(plan, services.names).text
                 kind = services.names.kind(plan.subject)
                 first = re.split(r"(?<=[.;]) ", text)[0]
-                shapes.setdefault(kind, set()).add(
+                shapes.setdefault(kind, []).append(
                     re.sub(r'"[^"]*"|\b[A-Z0-9][\w,.\'-]*(?: [A-Z0-9][\w,.\'-]*)*', "X", first)
                 )
-    counts = {kind: len(found) for kind, found in shapes.items()}
-    assert min(counts["work"], counts["person"]) >= 12 and counts.get("place", 4) >= 4, counts
-    assert counts.get("country", 12) >= 12, counts  # few plans lead through a place or a country
+    counts = {kind: len(set(found)) for kind, found in shapes.items() if len(found) >= 40}
+    # Few plans lead through a place or a country.
+    assert {"work", "person"} <= set(counts) and min(counts.values()) >= 12, counts
 
 
 def test_the_same_facts_give_the_same_words(services: TwinServices, items: tuple[Item, ...]) -> None:

@@ -58,7 +58,7 @@ def twins(items: tuple[Item, ...], sample: GraphStore, kinds: KindIndex) -> list
     assert {one.check for one in rejected} <= known, [(one.check, one.reason) for one in rejected]
     namesakes = [one.reason.partition(" stands for")[0] for one in rejected if one.check == "twin_ambiguous"]
     # The same two may meet in several items: a novel and the film of it.
-    assert len(set(namesakes)) <= 0.03 * len(items), rejected
+    assert len(set(namesakes)) <= 0.06 * len(items), rejected
     assert len(rejected) <= 0.15 * len(items), rejected
     return twins
 

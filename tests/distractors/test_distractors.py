@@ -383,16 +383,20 @@ class TestOnTheSample:
         """Over all numbers: the rank is spread, and the number nearest to all others is seldom the right one."""
         ranks: Counter[int] = Counter()
         nearest = total = 0
+        seen: set[frozenset[str]] = set()
         for item in (*items, *draft_numbers(sample)):
             for hop in item.hops:
-                if hop.answer_type == "number":
+                # Several items may ask when the same person was born, with the same options.
+                if hop.answer_type == "number" and (offered := frozenset(hop.options.values())) not in seen:
+                    seen.add(offered)
                     values = sorted(float(text.replace(",", "")) for text in hop.options.values())
                     right = float(hop.answer.replace(",", ""))
                     ranks[values.index(right)] += 1
                     nearest += min(values, key=lambda one: sum(abs(one - other) for other in values)) == right
                     total += 1
-        assert total > 80
-        assert max(ranks.values()) / total < 0.36 and nearest / total < 0.36
+        assert total > 60
+        most = 0.25 + 3.5 * math.sqrt(0.25 * 0.75 / total)  # of so few, each rank stays within what chance gives
+        assert max(ranks.values()) / total < most and nearest / total < most
 
     def test_the_right_option_is_seldom_the_longest(self, items):
         longest = total = 0

@@ -15,17 +15,18 @@ from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Item
 from hopwright.release.audit import AuditReport, audit
 from hopwright.release.format import to_release
-from tests.drafts import draft_items
+from tests.drafts import draft_items, draft_numbers
 from tests.faults import Fault, kinds, plant_faults
 
-ITEMS, FAULTY = 110, 100
+ITEMS, FAULTY = 130, 120
 
 
 @pytest.fixture(scope="module")
 def items(sample: GraphStore) -> list[Item]:
     """As a set holds them: without those that nearly repeat another."""
     finder = NearDuplicateFinder()
-    found = [item for item in draft_items(sample, 130) if finder.add(item.question, item.id) is None]
+    drafted = (*draft_numbers(sample)[::3], *draft_items(sample, 150))  # some faults need a number to be planted in
+    found = [item for item in drafted if finder.add(item.question, item.id) is None]
     assert len(found) >= ITEMS
     return found[:ITEMS]
 

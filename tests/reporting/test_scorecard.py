@@ -66,4 +66,4 @@ def test_options_of_the_sample_cannot_be_guessed(sample: GraphStore):
     """No solver above chance on items and sub-questions; the bound is wide for so few (see bench for many)."""
     card = score(draft_items(sample))
     assert card.item_solvers and card.hop_solvers
-    assert [one for one in (*card.item_solvers, *card.hop_solvers) if one.accuracy > one.bound + 0.04] == []
+    assert [one for one in (*card.item_solvers, *card.hop_solvers) if one.accuracy > one.bound + 0.06] == []
