@@ -49,11 +49,12 @@ class ListSlips:
         step = 0 if not form.moment else -1 if form.later else 1
         end = self.find_other_end(hop, others)
 
-        def measure(one: str) -> tuple[bool, bool, bool, bool, int]:
+        def measure(one: str) -> tuple[bool, bool, bool, bool, int, int]:
             apart = ranked.index(one) - own
             beside = bool(form.moment) and abs(apart) == 1
             stranger = bool(credit) and self._facts.objects(one, credit) != partners
-            return one != end, stranger, not beside, apart != step, abs(apart)
+            years = abs(_read_year(dated[one]) - _read_year(dated[hop.answer_id or one]))
+            return one != end, stranger, not beside, apart != step, abs(apart), years
 
         return tuple(sorted((one for one in ranked if one != hop.answer_id), key=measure))
 
@@ -70,6 +71,10 @@ class ListSlips:
 
     def _read_dates(self, entities: Sequence[str], form: Extreme) -> dict[str, str]:
         return {one: str(held) for one in entities for held in self._facts.scalars(one, form.property)[:1]}
+
+
+def _read_year(date: str) -> int:
+    return int(year) if (year := date.partition("-")[0]).isdigit() else 0  # before Christ
 
 
 def _read_choice(hop: Hop) -> Extreme | None:

@@ -224,6 +224,8 @@ class EntityProperty(_Entry):
     """Other properties by which a plan may find such a partner: who piloted one flight has commanded others."""
     did: str = ""
     """What such a partner did with a work, as a verb: `photographed`; empty where none says it."""
+    did_once: str = ""
+    """The same of one work, where it is said otherwise: `wrote the screenplay of`."""
     preposition: str = "with"
     """What joins such a partner to what was done together: a team wins `under` its manager."""
     predicate: tuple[str, ...] = ()

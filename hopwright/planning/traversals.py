@@ -193,6 +193,13 @@ class GraphTraversals:
             and any(self.part(whole, death.value) for whole in self.whole_lists(owner))
         )
 
+    def tied_deaths(self, owner: str, topic: str) -> tuple[UsableLiteral, ...]:
+        """The close deaths of an owner's kin, and of those who had a part in a work of the owner's."""
+        joined = (*self.graph.out_edges(owner), *self.graph.in_edges_spread(owner, MAX_EDGES))
+        tied = {other for property, other in joined if property in self.roles.kinship}
+        tied.update(*(self.graph.objects(topic, credit) for credit in self.table.credits))
+        return tuple(death for death in self.close_deaths(owner) if death.entity in tied)
+
     def part(self, whole: WholeList, when: Scalar) -> tuple[tuple[tuple[dt.date, str], ...], ...]:
         """What of a list lies before a moment and what after it; nothing where one side is empty or not certain."""
         sides = {later: tuple(one for one in whole.dates if is_later(one[0], when) is later) for later in (False, True)}

@@ -59,6 +59,12 @@ class GraphNames:
         credited = (one for one in table.credits if not listed.isdisjoint(self._graph.subjects(one, entity)))
         return next((table.entity[one].role for one in credited), "")
 
+    def credit(self, person: str, work: str) -> str:
+        """What somebody did with a work, such as `photographed`; empty where no credit says it."""
+        table = default_table()
+        credits = (table.entity[one] for one in table.credits if person in self._graph.objects(work, one))
+        return next((did for one in credits if (did := one.did_once or one.did)), "")
+
     def has_made(self, maker: str, work: str) -> bool:
         """Whether a work is one of the whole lists of somebody."""
         return any(work in self._graph.objects(maker, one) for one in default_table().lists)

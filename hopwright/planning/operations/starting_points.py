@@ -323,7 +323,7 @@ def _is_dated(builder: PlanBuilder, edge: Edge, context: OperationContext) -> bo
             for measure in builder.traversals.measures(edge.subject)
         )
     if context.branch == "close-death" and not LIST_OPERATIONS.isdisjoint(context.readers[:1]):
-        return bool(builder.traversals.close_deaths(edge.object))
+        return bool(builder.traversals.tied_deaths(edge.object, edge.subject))
     return context.branch != "named-year" or bool(list_events(builder, edge.subject))
 
 

@@ -25,7 +25,7 @@ _MOST_JOINED = 200
 _FEWEST_COUNTED = 2
 _FEWEST_TO_COUNT_IN = 8
 _MOST_COUNTED = 12
-_LONGEST_GAP = dt.timedelta(days=8 * 365)
+_LONGEST_GAP = dt.timedelta(days=5 * 365)
 """So long may lie between a moment and what comes next to it on either side: else whoever knows the decade knows it."""
 
 
@@ -44,9 +44,11 @@ class _Part(NamedTuple):
 
 
 def close_death(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """The day on which somebody named died who was close to the one whose list the plan parts: a wife, a teacher."""
-    for owner in builder.list_found()[-1:]:
-        deaths = builder.traversals.close_deaths(owner)
+    """The day on which somebody named died who was close to the one whose list the plan parts: a wife, the editor of the
+    work that the plan names.
+    """
+    for owner, topic in zip(builder.list_found()[-1:], builder.topics[:1], strict=False):
+        deaths = builder.traversals.tied_deaths(owner, topic)
         for death in builder.rng.sample(deaths, len(deaths)):
             if builder.admits(death.entity):
                 builder.name(death.entity)
@@ -100,7 +102,7 @@ def count_of_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: 
 
 
 def _find_named(builder: PlanBuilder, moment: StepOutput) -> str:
-    """Whom a plan may name as the owner of a list: what it speaks of already, who made that, or with whom the one who
+    """Whom a plan may name as the owner of a list: what it speaks of already, who made that, or with whom the author who
     died at a moment had worked.
     """
     for topic in builder.topics[:1]:
@@ -110,6 +112,8 @@ def _find_named(builder: PlanBuilder, moment: StepOutput) -> str:
         if len(makers) == 1 and builder.admits(makers[0]):
             builder.name(makers[0])
             return makers[0]
+    if _find_part(builder, moment) in builder.traversals.table.credits:
+        raise PlanningDeadEnd(DeadEnd.NO_WHOLE_LIST)  # that the two once met in another's work is no tie
     worked = [one for one in builder.traversals.worked_for(moment.entity) if builder.admits(one)]
     if worked:
         owner = builder.rng.choice(worked)

@@ -264,7 +264,7 @@ class ComputationVerbaliser:
             return ""
         turn, side = ("first", "after") if form.later else ("last", "before")
         noun = member.removesuffix(_BY_OWNER)
-        owner, dead = self._text.name_owner(members.shared), self._text.name_death(form.moment, members.shared)
+        owner, dead = self._text.name_owner(members.shared, form.moment), self._text.name_death(form.moment, members.shared)
         did = f"that {owner} {entry.brought}" if entry.brought else f"by {owner} to {entry.to}"
         return f"the {turn} {noun} {did} {side} {dead}" if dead else ""
 
@@ -277,7 +277,7 @@ class ComputationVerbaliser:
         (group,) = self._text.table.entity[form.members.property].group[:1] or ("",)
         if not group.endswith(_BY_OWNER):
             return ""
-        owner = self._text.name_owner(form.members.shared)
+        owner = self._text.name_owner(form.members.shared, form.moment)
         dead = self._text.name_death(form.moment, form.members.shared)
         happened, side = self._say_happened(form.property, form.members), "after" if form.later else "before"
         many = f"{group.removesuffix(_BY_OWNER)} by {owner}"

@@ -62,6 +62,8 @@ _FILM_ROLE = re.compile(
     r'the film (?="[^"]+" \(\d{4}\))'
 )
 """Where a role says that a title is a film's."""
+_OWN_THE = re.compile(r"\b(his|her) the ")
+"""`his the film "Rebecca"`: a name that begins with an article, after whose it is."""
 _MADE_TWICE = re.compile(r"\b(paint|sculpt)(er|ers|ed|or|ors)( of)? the (?:painting|sculpture)s? (?=[\"\x01])")
 """The painter of the painting `Ophelia`."""
 _POSSESSIVE = {"he": "his", "she": "her"}
@@ -116,6 +118,10 @@ class KinNaming(Protocol):
         """What part somebody had in the works of another's whole lists, such as `cinematographer`; empty for none."""
         ...
 
+    def credit(self, person: str, work: str) -> str:
+        """What somebody did with a work, such as `photographed`; empty where no credit says it."""
+        ...
+
     def has_made(self, maker: str, work: str) -> bool:
         """Whether a work is one of the whole lists of somebody."""
         ...
@@ -168,6 +174,7 @@ class PlanVerbaliser:
         self._told_role = ""
         self._based = 0
         self._ties: set[str] = set()
+        self._credited = ""
         self._steps = steps
         self._claims = {claim.id: claim for step in steps for claim in step.claims}
         self._rng = rng
@@ -474,11 +481,29 @@ class PlanVerbaliser:
             self.openings.append(mark([index], f"{upper_first(told)}."))
         return mark([index], f"the {entry.told_role}")
 
-    def name_owner(self, reference: str) -> str:
+    def name_owner(self, reference: str, moment: str) -> str:
         """Whose list it is: `its author`, after a sentence that tells of a novel, or a description."""
         if reference.startswith("hop") and self._tell_based(int(reference[3:])):
             return mark([int(reference[3:])], "its author")
-        return self.described(reference)
+        return self._tell_credit(reference, moment) or self.described(reference)
+
+    def _tell_credit(self, owner: str, moment: str) -> str:
+        """`its director`, after a sentence that tells who photographed a named film, whose death parts the director's
+        list; else empty.
+        """
+        dead, found = self.step(moment).derivation, self.step(owner).derivation if owner.startswith("hop") else None
+        if self.openings or not isinstance(dead, Lookup) or not isinstance(found, Lookup):
+            return ""
+        if not (dead.subject.startswith("Q") and found.subject.startswith("Q")) or not isinstance(self.names, KinNaming):
+            return ""
+        did, role = self.names.credit(dead.subject, found.subject), self._call_short(owner)
+        if not did or not role:
+            return ""
+        self._credited = moment
+        person, work = self.described(dead.subject), self.described(found.subject)
+        self._ties.add(tie := f"{mark([int(moment[3:])], person)} {did} {mark([int(owner[3:])], work)}.")
+        self.openings.append(tie)
+        return mark([int(owner[3:])], f"its {role}")
 
     def find_possessive(self, reference: str) -> str:
         """`his` or `her` of whoever a reference means; empty where that is not known."""
@@ -514,9 +539,11 @@ class PlanVerbaliser:
         the two worked together.
         """
         known = [int(moment[3:])]
+        lookup = self.step(moment).derivation
+        if moment == self._credited and isinstance(lookup, Lookup):
+            return mark(known, _of_death(self.described(lookup.subject)))
         if person := self.name_kin(moment, owner) or self.name_partner(moment, owner):
             return f"the death of {person}"
-        lookup = self.step(moment).derivation
         if not isinstance(lookup, Lookup) or lookup.property != self.table.roles.death:
             return ""
         dead, work, role = lookup.subject, self.find_named(lookup.subject), self._call_short(lookup.subject)
@@ -533,12 +560,21 @@ class PlanVerbaliser:
             self.repeated.add(work)
         if tied := self._tell_worked(moment, owner, role):
             return mark(known, _of_death(tied))
-        return mark(known, _of_death(self.described(dead)))
+        return mark(known, _of_death(self._call_own(owner, dead)))
+
+    def _call_own(self, owner: str, dead: str) -> str:
+        """`the cinematographer of his "Saint Joan"`, where a work by which somebody is found is the owner's own."""
+        said, work, whose = self.described(dead), self.find_named(dead), self.find_possessive(owner)
+        if not owner.startswith("Q") or not work or not whose or not isinstance(self.names, KinNaming):
+            return said
+        name = self.described(work)
+        if not self.names.has_made(owner, work) or said.count(f"of {name}") != 1:
+            return said
+        return said.replace(f"of {name}", f"of {whose} {name}")
 
     def _tell_worked(self, moment: str, owner: str, role: str) -> str:
-        """`his librettist, the author of X` or `that composer`, after a sentence that tells with whom he worked.
-
-        Empty of those who found each other by a work of the owner's, and where nothing short says who is meant.
+        """`his librettist, the author of X`; empty of those who found each other by a work of the owner's, and where
+        nothing short says who is meant.
         """
         alive, lookup = self.entity(owner), self.step(moment).derivation
         if not role or not isinstance(lookup, Lookup) or not isinstance(self.names, KinNaming):
@@ -548,15 +584,7 @@ class PlanVerbaliser:
         partner, whose = self.names.partnership(self.entity(dead), alive), self.find_possessive(owner)
         if not partner or self._is_asked_for(partner):
             return ""
-        if whose and partner != role and " " not in partner:
-            return f"{whose} {partner}, {self.described(dead)}"
-        if self.openings or owner.startswith("hop"):
-            return ""
-        parted = [index for index, step in enumerate(self._steps, 1) if int(moment[3:]) in hops_used(step.derivation)]
-        one = mark(parted, self.described(owner)) if parted[0] < len(self._steps) else self.described(owner)
-        self._ties.add(tie := f"{one} once worked with {self.described(dead)}.")
-        self.openings.append(tie)
-        return mark([int(dead[3:])], f"that {role}")
+        return f"{whose} {partner}, {self.described(dead)}" if whose and partner != role and " " not in partner else ""
 
     def event(self, reference: str) -> str:
         """The event behind a looked-up year: `the founding of …`; of a computed one, the year described."""
@@ -717,6 +745,7 @@ def _of_death(person: str) -> str:
 
 
 def _tidy(text: str) -> str:
+    text = _OWN_THE.sub(r"\1 ", text)
     return _MADE_TWICE.sub(lambda match: f"{match[1]}{match[2]}{match[3] or ''} ", text)
 
 
