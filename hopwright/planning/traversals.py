@@ -442,7 +442,7 @@ class GraphTraversals:
         )
 
 
-def _is_near(year: int, when: Scalar, least: int) -> bool:
+def _is_near(year: int, when: Scalar, least: Decimal) -> bool:
     """Whether a work that is dated by its year alone may have come out on the other side of a moment.
 
     `least`: years from which on a date of a year tells; a day tells where it lies far enough from the turn of the year.

@@ -44,8 +44,8 @@ class _Part(NamedTuple):
 
 
 def close_death(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """The day on which somebody named died who was close to the one whose list the plan parts: a wife, the editor of the
-    work that the plan names.
+    """The day on which somebody named died who was close to the one whose list the plan parts: a wife, or the editor of
+    the work that the plan names.
     """
     for owner, topic in zip(builder.list_found()[-1:], builder.topics[:1], strict=False):
         deaths = builder.traversals.tied_deaths(owner, topic)
@@ -102,8 +102,8 @@ def count_of_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: 
 
 
 def _find_named(builder: PlanBuilder, moment: StepOutput) -> str:
-    """Whom a plan may name as the owner of a list: what it speaks of already, who made that, or with whom the author who
-    died at a moment had worked.
+    """Whom a plan may name as the owner of a list: what it speaks of already, who made that, or with whom the author
+    who died at a moment had worked.
     """
     for topic in builder.topics[:1]:
         if builder.traversals.whole_lists(topic):

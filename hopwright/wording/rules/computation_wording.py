@@ -264,7 +264,8 @@ class ComputationVerbaliser:
             return ""
         turn, side = ("first", "after") if form.later else ("last", "before")
         noun = member.removesuffix(_BY_OWNER)
-        owner, dead = self._text.name_owner(members.shared, form.moment), self._text.name_death(form.moment, members.shared)
+        owner = self._text.name_owner(members.shared, form.moment)
+        dead = self._text.name_death(form.moment, members.shared)
         did = f"that {owner} {entry.brought}" if entry.brought else f"by {owner} to {entry.to}"
         return f"the {turn} {noun} {did} {side} {dead}" if dead else ""
 

@@ -492,9 +492,11 @@ class PlanVerbaliser:
         list; else empty.
         """
         dead, found = self.step(moment).derivation, self.step(owner).derivation if owner.startswith("hop") else None
-        if self.openings or not isinstance(dead, Lookup) or not isinstance(found, Lookup):
+        if self.openings or not isinstance(self.names, KinNaming):
             return ""
-        if not (dead.subject.startswith("Q") and found.subject.startswith("Q")) or not isinstance(self.names, KinNaming):
+        if not isinstance(dead, Lookup) or not isinstance(found, Lookup):
+            return ""
+        if not (dead.subject.startswith("Q") and found.subject.startswith("Q")):
             return ""
         did, role = self.names.credit(dead.subject, found.subject), self._call_short(owner)
         if not did or not role:
