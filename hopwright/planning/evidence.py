@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from hopwright.knowledge.facts import Facts, GraphFacts
 from hopwright.knowledge.properties import PropertyTable
@@ -28,6 +28,24 @@ def evidence_for(step: PlanStep, answers: Mapping[int, Value], graph: FactGraph,
     if isinstance(derivation, ReverseLookup):
         return _reverse_evidence(derivation, str(step.value), answers, graph, table)
     return _computed_from(step, derivation, answers, graph, table)
+
+
+def find_ties(step: PlanStep, others: Iterable[str], graph: FactGraph, table: PropertyTable) -> tuple[Triplet, ...]:
+    """What joins somebody named whose death a step looks up to what else a plan names or finds: the question may say
+    that she was the mother of a director, or that he edited a film.
+    """
+    derivation = step.derivation
+    if not isinstance(derivation, Lookup) or derivation.property != table.roles.death:
+        return ()
+    if not derivation.subject.startswith("Q"):
+        return ()
+    joining = {*table.credits, *table.roles.kinship}
+    return tuple(
+        _triplet(graph, other, property, derivation.subject)
+        for other in others
+        for property, object in graph.out_edges(other)
+        if object == derivation.subject and property in joining
+    )
 
 
 def _reverse_evidence(

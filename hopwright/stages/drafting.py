@@ -20,10 +20,10 @@ from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.source import WikidataSource
 from hopwright.knowledge.wikidata.store import GraphStore
-from hopwright.planning.evidence import evidence_for
+from hopwright.planning.evidence import evidence_for, find_ties
 from hopwright.planning.execution import render_answer
 from hopwright.planning.expert_notes import write_expert_note
-from hopwright.planning.plan import Plan
+from hopwright.planning.plan import Plan, entities_of
 from hopwright.planning.plan_sampler import PlanSampler, SampledPlan
 from hopwright.planning.planner import NoPlanError, Planner
 from hopwright.planning.target_counter import TargetCounter
@@ -155,6 +155,9 @@ class Synthesizer:
         readers = [Reader(step.derivation, step.answer_type, step.value, step.claims) for step in plan.steps]
         for index, (step, question) in enumerate(zip(plan.steps, wording.hop_questions, strict=True), start=1):
             entity = step.value if step.answer_type == "entity" and isinstance(step.value, str) else None
+            evidence = evidence_for(step, answers, self.graph, self._table)
+            if ties := find_ties(step, entities_of(plan), self.graph, self._table):
+                evidence = evidence.replace(triplets=(*evidence.triplets, *ties))
             hop = Hop(
                 index=index,
                 question=question,
@@ -167,7 +170,7 @@ class Synthesizer:
                 domain_reason=rulings[index - 1].reason,
                 depends_on=TOPOLOGIES[plan.topology].depends_on[index - 1],
                 derivation=step.derivation,
-                evidence=evidence_for(step, answers, self.graph, self._table),
+                evidence=evidence,
                 verify=write_expert_note(step, hops, self._source),
             )
             asked = wording.question if index == len(plan.steps) else ""
