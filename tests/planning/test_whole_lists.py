@@ -16,11 +16,13 @@ from hopwright.planning.computation_forms import Extreme, GroupSize, Members, re
 from hopwright.planning.execution import run_plan
 from hopwright.planning.expressions import evaluate, is_later
 from hopwright.planning.traversals import FEWEST_LISTED, GraphTraversals
-from hopwright.records import Compute, Item
+from hopwright.records import Compute, Item, Lookup
 from tests.drafts import draft_items, find_computations
 
 TABLE = default_table()
 _PARTED = re.compile(r"\b(after|before)\((P\d+), (hop\d), all\((P\d+), (hop\d|Q\w+)\)\)")
+
+_TOLD = re.compile(r"([^.?]+?) (?:edited|photographed|scored|wrote the (?:libretto|screenplay) of) ([^?]+?)\. ")
 
 
 @pytest.fixture(scope="module")
@@ -111,3 +113,71 @@ def test_a_date_that_cannot_be_told_from_the_moment_is_an_error(sample: GraphSto
         evaluate(
             f"size(after({whole.measure}, hop1, all({whole.property}, {owner})))", {1: whole.dates[0][0].year}, facts
         )
+
+
+def test_whoever_dies_had_to_do_with_the_owner_of_the_list(parted: list[tuple[Item, int]], sample: GraphStore) -> None:
+    """Somebody named is kin or had a part in what the plan names, as the evidence says; nobody only met the owner."""
+    joining, named, found = {*TABLE.credits, *TABLE.roles.kinship}, 0, 0
+    for item, place in parted:
+        hop = item.hops[place]
+        assert isinstance(hop.derivation, Compute)
+        match = _PARTED.search(hop.derivation.expression)
+        assert match is not None
+        moment = item.hops[int(match[3][3:]) - 1]
+        if not isinstance(moment.derivation, Lookup) or moment.derivation.property != TABLE.roles.death:
+            continue
+        dead = moment.derivation.subject
+        if dead.startswith("Q"):
+            ties = [one for one in moment.evidence.triplets if one.object == dead and one.property in joining]
+            assert ties, item.question
+            assert all((one.property, one.object) in sample.out_edges(one.subject) for one in ties)
+            named += 1
+            continue
+        part = item.hops[int(dead[3:]) - 1].derivation
+        if match[5].startswith("Q") and isinstance(part, Lookup) and part.property in TABLE.credits:
+            made = {work for listed in TABLE.lists for work in sample.objects(match[5], listed)}
+            assert part.subject in made, item.question
+            found += 1
+    assert named >= 5 and found >= 3
+
+
+def test_a_sentence_before_the_question_says_what_the_evidence_says(parted: list[tuple[Item, int]]) -> None:
+    told = 0
+    for item, _ in parted:
+        match = _TOLD.match(item.question)
+        if match is None:
+            continue
+        told += 1
+        (person, work), ties = match.groups(), [one for hop in item.hops for one in hop.evidence.triplets]
+        assert any(one.object_label == person and f'"{one.subject_label}"' in work for one in ties), item.question
+    assert told >= 5
+
+
+def test_works_lie_within_five_years_and_off_the_turn_of_a_year(
+    parted: list[tuple[Item, int]], sample: GraphStore
+) -> None:
+    """A book bears the year after the one in which it came out, and who knows the decade knows no more than that."""
+    facts = GraphFacts(sample, TABLE)
+    near = 0
+    for item, place in parted:
+        hop = item.hops[place]
+        assert isinstance(hop.derivation, Compute)
+        match = _PARTED.search(hop.derivation.expression)
+        assert match is not None
+        _, measure, moment, listed, owner = match.groups()
+        answers = run_plan(item.hops[: place + 1], facts, TABLE)
+        when = answers[int(moment[3:])]
+        whose = str(answers[int(owner[3:])]) if owner.startswith("hop") else owner
+        dates = sorted(facts.scalars(one, measure)[0] for one in sample.objects(whose, listed))
+        if not isinstance(when, dt.date):
+            continue
+        for one in dates:
+            assert isinstance(one, dt.date)
+            if TABLE.literal[measure].distance > 1 and (one.month, one.day) == (1, 1):
+                apart = max(one - when, when - dt.date(one.year, 12, 31))
+                assert apart > dt.timedelta(days=90), item.question
+                near += apart < dt.timedelta(days=500)
+        if hop.answer_type == "entity":
+            before, after = ([one for one in dates if is_later(one, when) is later] for later in (False, True))  # type: ignore[arg-type]
+            assert min(after) - max(before) <= dt.timedelta(days=5 * 365), item.question  # type: ignore[operator]
+    assert near >= 3
