@@ -82,6 +82,7 @@ def find_fault(draft: PassageDraft, text: str) -> str:
             return f"the number {number} is none of the facts"
     written = _WORD.findall(f"{rules} {draft.passage.title}")
     words = {word.casefold() for word in written}
+    words |= {word.removesuffix("'s").removesuffix("’s") for word in words}  # as below: "O'Hara's Choice"
     # A name may begin within a word: "d'Italia", "Anglo-Saxon", "deWit".
     known = words | {part for word in words for part in _JOINT.split(word)}
     known |= {part.casefold() for word in written for part in _CAPITALISED.findall(word)}

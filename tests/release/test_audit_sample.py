@@ -18,14 +18,14 @@ from hopwright.release.format import to_release
 from tests.drafts import draft_items, draft_numbers
 from tests.faults import Fault, kinds, plant_faults
 
-ITEMS, FAULTY = 130, 120
+ITEMS, FAULTY = 150, 140
 
 
 @pytest.fixture(scope="module")
 def items(sample: GraphStore) -> list[Item]:
     """As a set holds them: without those that nearly repeat another."""
     finder = NearDuplicateFinder()
-    drafted = (*draft_numbers(sample)[::3], *draft_items(sample, 150))  # some faults need a number to be planted in
+    drafted = (*draft_numbers(sample)[::3], *draft_items(sample, 170))  # some faults need a number to be planted in
     found = [item for item in drafted if finder.add(item.question, item.id) is None]
     assert len(found) >= ITEMS
     return found[:ITEMS]

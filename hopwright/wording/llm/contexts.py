@@ -47,7 +47,8 @@ class ContextChecker:
             return []
         where = f"the context of hop {hop.index}"
         known = self._list_names(draft, hop, place, names)
-        bare = remove_phrases(mask_names(text, known), self._list_units(hop))
+        relations = [fact.property_label for fact in hop.evidence.triplets]  # of a first wife, `first` is no order
+        bare = remove_phrases(mask_names(text, known), [*self._list_units(hop), *relations])
         strange = list(find_unexpected_names(place, bare, self._list_words(hop)))
         foreign = [name.label for name in names.values() if name not in known and mentions(bare, name)]
         allowed = self._list_numbers(draft, hop, place)

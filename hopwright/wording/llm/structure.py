@@ -99,6 +99,9 @@ class MarkAudit:
 
     def __init__(self, table: PropertyTable) -> None:
         vocabulary = Vocabulary(table)
+        did = {entry.did_once or entry.did for entry in (table.entity[one] for one in table.credits)} - {""}
+        # "George Tomasini edited X." before the question says who he was, and asks for nothing.
+        self._told = re.compile(rf"^[^.?]*◦ (?:{'|'.join(map(re.escape, sorted(did)))}) [^.?]*◦[^.?]*\. ")
         self._places = TextConstraintBuilder(vocabulary, None)
         self._checker = StructureChecker(vocabulary)
 
@@ -114,7 +117,7 @@ class MarkAudit:
                 return [f"the question says {strange[0]}, which no sub-question says"]
             unasked = bare.model_copy(update={"question": ""})
             names = self._places.names(bare).values()
-            plain = _TIE.sub("", mask_names(item.question, names))
+            plain = self._told.sub("", _TIE.sub("", mask_names(item.question, names)))
             if steps := find_steps(plain, self._places.list_own(unasked)):
                 return [f"the question says {steps[0]!r}, of which its sub-questions say nothing"]
             problems = self._checker.read(bare, item.marked, self._places.lay_out(bare))
