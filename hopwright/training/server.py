@@ -76,7 +76,10 @@ class CloseRequest(BaseModel):
 
 
 class LooseCall(WireCall):
-    """A call of a loop that keeps its own turns; without a task it has no budget."""
+    """A call of a loop that keeps its own turns; without a task it has no budget.
+
+    `messages` is its chat so far, the turn of this call last.
+    """
 
     task: str = Field("", max_length=_LONGEST_ID)
     taken: int = Field(0, ge=0)
