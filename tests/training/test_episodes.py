@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -159,7 +160,7 @@ def test_a_rollout_scored_from_its_messages_is_worth_what_its_episode_was(world:
 
 
 @pytest.mark.parametrize("budget", [{"max_turns": 2}, {"max_tokens": 80}, {"max_steps": 2}, {}])
-def test_the_budget_holds_in_a_foreign_loop_as_in_our_own(world: World, budget: dict[str, int]) -> None:
+def test_the_budget_holds_in_a_foreign_loop_as_in_our_own(world: World, budget: dict[str, Any]) -> None:
     from hopwright.environments.tools import CorpusFinder
 
     task = replace(world[1][1].to_task(), **budget)
