@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from hopwright.environments.episode import NO_STEPS_LEFT, Episode
+from hopwright.environments.episode import NO_STEPS_LEFT, Episode, guess_tokens
 from hopwright.environments.rewards import REWARDS
 from hopwright.environments.tags import read_tagged_answer, take_tagged
 from hopwright.environments.task import Task
@@ -108,10 +108,42 @@ def read_message(message: Mapping[str, Any]) -> WireTurn:
     return WireTurn.model_validate({"text": content, "calls": calls})
 
 
-def call_alone(task: Task | None, taken: int, call: WireCall, finder: PassageFinder) -> dict[str, str]:
-    """One call of a loop that keeps its own turns, after so many that were carried out before."""
-    if task is not None and taken >= task.max_steps:
+def call_alone(
+    task: Task | None,
+    taken: int,
+    call: WireCall,
+    finder: PassageFinder,
+    messages: Sequence[Mapping[str, Any]] = (),
+) -> dict[str, str]:
+    """One call of a loop that keeps its own turns, after so many that were carried out before.
+
+    `messages` are the loop's chat so far, the turn of this call last: the budgets of turns and of tokens hold by them.
+    Without them only the budget of calls holds. Raises pydantic's ValidationError where one of them is no message.
+    """
+    if task is None:
+        result = carry_out(ToolCall(call.id, call.name, call.arguments), finder)
+        return {"text": result.text, "problem": result.problem}
+    turns, before, tokens = _count_spent(messages)
+    if taken >= task.max_steps or 0 < task.max_turns < turns or 0 < task.max_tokens <= before:
         return {"text": NO_STEPS_LEFT, "problem": NO_STEPS_LEFT}
     result = carry_out(ToolCall(call.id, call.name, call.arguments), finder)
-    last = task is not None and not result.problem and taken + 1 >= task.max_steps
+    tokens += guess_tokens(result.text)
+    last = (
+        (not result.problem and taken + 1 >= task.max_steps)
+        or 0 < task.max_turns <= turns
+        or 0 < task.max_tokens <= tokens
+    )
     return {"text": f"{result.text}\n\n{NO_STEPS_LEFT}" if last else result.text, "problem": result.problem}
+
+
+def _count_spent(messages: Sequence[Mapping[str, Any]]) -> tuple[int, int, int]:
+    """The turns of a chat that call something, the tokens before the last of them, and all of its tokens."""
+    turns = before = tokens = 0
+    for message in messages:
+        if message.get("role") not in ("assistant", "tool"):
+            continue
+        turn = read_message(message)
+        if turn.calls:
+            turns, before = turns + 1, tokens
+        tokens += guess_tokens(turn.text) + sum(guess_tokens(call.arguments) for call in turn.calls)
+    return turns, before, tokens

@@ -76,10 +76,14 @@ class CloseRequest(BaseModel):
 
 
 class LooseCall(WireCall):
-    """A call of a loop that keeps its own turns; without a task it has no budget."""
+    """A call of a loop that keeps its own turns; without a task it has no budget.
+
+    `messages` is its chat so far, the turn of this call last.
+    """
 
     task: str = Field("", max_length=_LONGEST_ID)
     taken: int = Field(0, ge=0)
+    messages: list[dict[str, Any]] = Field([], max_length=1_000)
 
 
 class CallRequest(BaseModel):
@@ -188,9 +192,7 @@ class EpisodeService:
         if kind == "close":
             return {"closed": self.pool.close(asked.episodes)}
         if kind == "call":
-            return {
-                "results": [call_alone(self._tasks.get(one.task), one.taken, one, self._finder) for one in asked.calls]
-            }
+            return {"results": [self._call(one) for one in asked.calls]}
         results: list[dict[str, Any]] = []
         for rollout in asked.rollouts:
             task = self._tasks.get(rollout.task)
@@ -202,6 +204,13 @@ class EpisodeService:
             except ValidationError as error:
                 results.append({"error": error.errors(include_url=False, include_input=False)[0]["msg"]})
         return {"results": results}
+
+    def _call(self, one: LooseCall) -> dict[str, str]:
+        try:
+            return call_alone(self._tasks.get(one.task), one.taken, one, self._finder, one.messages)
+        except ValidationError as error:
+            said = error.errors(include_url=False, include_input=False)[0]["msg"]
+            return {"text": said, "problem": said}
 
 
 def make_app(service: EpisodeService) -> Starlette:

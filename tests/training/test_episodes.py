@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 pytest.importorskip("tantivy", reason="the extra documents is not installed")
 
+from hopwright.environments.episode import NO_STEPS_LEFT
 from hopwright.errors import InputError, RunError
 from hopwright.knowledge.documents.index import Retriever
 from hopwright.training.episodes import RefusedError
 from hopwright.training.journal import NAME, Journal, read_journal
-from hopwright.training.playing import WireTurn, score_rollout
+from hopwright.training.playing import WireCall, WireTurn, begin_episode, call_alone, score_rollout, take_turn
 from hopwright.training.summaries import tabulate_results
 from hopwright.training.task_files import TaskLine, read_tasks, write_tasks
 from tests.training.worlds import BASIS, make_lines, open_pool, play_on, say
@@ -154,6 +157,30 @@ def test_a_rollout_scored_from_its_messages_is_worth_what_its_episode_was(world:
     assert scored["rewards"] == ended["rewards"]
     cut = score_rollout(line.to_task(), "tools", messages[:3], finder)
     assert (cut["ended"], cut["right"]) == ("truncated", False)
+
+
+@pytest.mark.parametrize("budget", [{"max_turns": 2}, {"max_tokens": 80}, {"max_steps": 2}, {}])
+def test_the_budget_holds_in_a_foreign_loop_as_in_our_own(world: World, budget: dict[str, Any]) -> None:
+    from hopwright.environments.tools import CorpusFinder
+
+    task = replace(world[1][1].to_task(), **budget)
+    finder = CorpusFinder(world[0])
+    episode = begin_episode(task, "tools", finder)
+    messages: list[dict[str, object]] = [{"role": "user", "content": "?" * 4_000}]
+    call = WireCall(id="c", name="search", arguments=json.dumps({"query": "what is stated", "k": 1}))
+    told = 0
+    for taken in range(8):
+        function = {"name": call.name, "arguments": call.arguments}
+        messages.append({"role": "assistant", "content": "I look.", "tool_calls": [{"id": "c", "function": function}]})
+        alone = call_alone(task, taken, call, finder, messages)
+        if told:
+            assert alone["problem"] == NO_STEPS_LEFT
+            break
+        (ours,) = take_turn(episode, "tools", WireTurn(text="I look.", calls=(call,)))
+        assert alone["text"] == ours["text"]
+        told += alone["text"].endswith(NO_STEPS_LEFT)
+        messages.append({"role": "tool", "content": alone["text"]})
+    assert told == bool(budget)
 
 
 def test_the_gap_of_who_remembers_is_whole_and_of_who_searches_none(world: World) -> None:

@@ -38,10 +38,13 @@ class Environment:
         """Take turns in: `episode`, `turn`, `text`, `calls`. One reply each."""
         return self.post("step", {"steps": steps})["results"]
 
-    def call(self, name, arguments, task="", taken=0):
-        """Carry out one call of a loop that keeps its own turns, after `taken` others."""
+    def call(self, name, arguments, task="", taken=0, messages=()):
+        """Carry out one call of a loop that keeps its own turns, after `taken` others.
+
+        `messages`: the chat so far in OpenAI's form, this turn last; by it the budgets of turns and tokens hold.
+        """
         text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
-        asked = {"task": task, "taken": taken, "name": name, "arguments": text}
+        asked = {"task": task, "taken": taken, "name": name, "arguments": text, "messages": list(messages)}
         return self.post("call", {"calls": [asked]})["results"][0]
 
     def score(self, task, messages, form="tools"):

@@ -55,7 +55,8 @@ def make_tool(environment, spec):
         state, kept = sample_state(), store()
         taken = kept.get("hopwright_taken", 0)
         given = {name: value for name, value in arguments.items() if value is not None}
-        result = await environment.acall(spec["name"], given, state.metadata["task"], taken)
+        messages = [to_wire(message) for message in state.messages]
+        result = await environment.acall(spec["name"], given, state.metadata["task"], taken, messages)
         kept.set("hopwright_taken", taken + (not result["problem"]))
         return result["text"]
 

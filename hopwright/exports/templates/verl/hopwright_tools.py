@@ -1,5 +1,6 @@
 """The tools of the environment for verl's tool agent loop; tools.yaml names this class once for each tool."""
 
+from agent_reward import to_wire
 from hopwright_client import Environment
 from verl.tools.base_tool import BaseTool
 from verl.tools.schemas import ToolResponse
@@ -21,7 +22,9 @@ class HopwrightTool(BaseTool):
     async def execute(self, instance_id, parameters, agent_data=None, **kwargs):
         fields = agent_data.extra_fields if agent_data is not None else {}
         taken = fields.get("hopwright_taken", 0)
-        result = await self.environment.acall(self.name, parameters, self._tasks.get(instance_id, ""), taken)
+        messages = [to_wire(message) for message in agent_data.messages] if agent_data is not None else []
+        task = self._tasks.get(instance_id, "")
+        result = await self.environment.acall(self.name, parameters, task, taken, messages)
         fields["hopwright_taken"] = taken + (not result["problem"])
         if agent_data is not None:
             # The list itself: turns that follow are found in it when the rollout is scored.
