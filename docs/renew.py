@@ -16,18 +16,18 @@ from hopwright.knowledge.wikidata.properties import default_table
 
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
-    "hw-0e0d10ff79615fc3",
-    "hw-b361824c66787488",
-    "hw-29168eabcccb12ba",
-    "hw-1ecd6c1b1705e291",
-    "hw-24f9faab7b64d72c",
-    "hw-4aff12dbf97ca059",
-    "hw-34685272c6385a3c",
-    "hw-57b252e5f703a03d",
-    "hw-0fefcfb5bf805599",
-    "hw-96c7bf8725db3e02",
-    "hw-c47cab46e4cdae06",
+    "hw-d8b3f6e24bcf6cd0",
+    "hw-9c4666604a938d65",
+    "hw-5caae9383cacb008",
+    "hw-cbef5c9e8c9de0df",
+    "hw-b2c7836425150e08",
+    "hw-693ee28512842a2c",
+    "hw-caab15085e41382c",
+    "hw-02396ff9fa9e1d04",
     "hw-b189cfc691d0153e",
+    "hw-b409d9da7eaf9e98",
+    "hw-cbfb476e2b0a894b",
+    "hw-b1a1fa594957cb32",
 )
 HEAD = """# Twelve items
 
