@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Collection, Sequence
 
 from hopwright.knowledge.facts import Facts
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.planning.computation_forms import Extreme, read_form
 from hopwright.records import Compute, Hop
+
+_OPTIONS = 3
+"""Wrong options of a question."""
 
 
 class ListSlips:
@@ -23,6 +27,11 @@ class ListSlips:
         form = _read_choice(hop)
         members = form.members if form is not None else None
         return form is not None and members is not None and self._table.is_ordered_by(members.property, form.property)
+
+    def is_parted(self, hop: Hop) -> bool:
+        """Whether a hop chooses from a whole list what comes next to a moment, and not from what two made."""
+        form = _read_choice(hop)
+        return form is not None and bool(form.moment) and not (form.members is not None and form.members.credit)
 
     def order(self, hop: Hop, others: Sequence[str], used: Collection[str]) -> tuple[str, ...]:
         """What comes next to a hop's answer in its list: first what lies just across the moment that parts the list.
@@ -56,7 +65,11 @@ class ListSlips:
             years = abs(_read_year(dated[one]) - _read_year(dated[hop.answer_id or one]))
             return one != end, stranger, not beside, apart != step, abs(apart), years
 
-        return tuple(sorted((one for one in ranked if one != hop.answer_id), key=measure))
+        nearest = sorted((one for one in ranked if one != hop.answer_id), key=measure)
+        if not form.moment or credit:
+            return tuple(nearest)
+        earlier = draw_earlier(f"{hop.answer_id}:{form.property}:{form.later}")
+        return spread_sides(nearest, lambda one: ranked.index(one) < own, earlier)
 
     def find_other_end(self, hop: Hop, others: Sequence[str]) -> str:
         """The last of what two made together, where a hop asks for the first, and the other way round; else empty."""
@@ -71,6 +84,21 @@ class ListSlips:
 
     def _read_dates(self, entities: Sequence[str], form: Extreme) -> dict[str, str]:
         return {one: str(held) for one in entities for held in self._facts.scalars(one, form.property)[:1]}
+
+
+def draw_earlier(key: str) -> int:
+    """How many of three wrong options shall be earlier than the right one, evenly drawn by a key.
+
+    Were it always in the middle, the order of the options in time would give it away.
+    """
+    return hashlib.blake2b(key.encode(), digest_size=1).digest()[0] % 4
+
+
+def spread_sides(nearest: Sequence[str], is_earlier: Callable[[str], bool], earlier: int) -> tuple[str, ...]:
+    """What is nearest in time, begun with so many earlier ones and with later ones to make three; then the rest."""
+    sides = {side: [one for one in nearest if is_earlier(one) is side] for side in (True, False)}
+    first = {*sides[True][:earlier], *sides[False][: _OPTIONS - earlier]}
+    return (*(one for one in nearest if one in first), *(one for one in nearest if one not in first))
 
 
 def _read_year(date: str) -> int:

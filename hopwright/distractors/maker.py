@@ -32,7 +32,7 @@ from hopwright.checks.open_conditions import (
     resolve_value,
 )
 from hopwright.distractors.computation_slips import list_slips
-from hopwright.distractors.list_slips import ListSlips
+from hopwright.distractors.list_slips import ListSlips, draw_earlier, spread_sides
 from hopwright.distractors.numeric_distractors import (
     NumericSlip,
     choose_count_distractors,
@@ -507,7 +507,8 @@ class DistractorMaker:
             fixed = min(1, len(outsiders))
             if self._lists.is_of_list(hop):
                 choice = self._lists.order(hop, choice, task.list_used())[:_NEXT_IN_LIST]
-                fixed = min(2, len(choice))  # what lies on either side of it, or what the two made besides
+                # What the two made besides; of what a moment parts so many earlier and later ones as were drawn.
+                fixed = min(3 if self._lists.is_parted(hop) else 2, len(choice))
             if outsiders and choice:
                 choice = self._order_by_value(choice, compared, answer)
                 fixed = 2  # the runner-up is who or what is taken for the answer
@@ -527,7 +528,8 @@ class DistractorMaker:
             held = [one for source in sources for one in self._facts.objects(source, derivation.property)[:1]]
             losers = list(dict.fromkeys(one for one in held if one != answer))
             # Several works of one list often had the same librettist.
-            fixed = min(2, max(1, len(losers))) if listed else _count_needed(sources)
+            most = 3 if chosen is not None and self._lists.is_parted(chosen) else 2
+            fixed = min(most, max(1, len(losers))) if listed else _count_needed(sources)
             if end and set(self._facts.objects(end, derivation.property)).isdisjoint(losers):
                 return OptionShortage("losers", "whoever takes the last for the first arrives at nothing else")
             if chosen is not None and is_hidden_choice(chosen.derivation) and not listed:
@@ -549,6 +551,9 @@ class DistractorMaker:
             rejected |= {object for _, object in self._graph.out_edges(subject)} - confused
         noun = self._siblings.noun(answer)
         stated = noun if noun and f" {fold(noun)} " in asked_for else ""
+        source = task.find_source()
+        # Laureates come from everywhere.
+        worldwide = source is not None and bool(self._find_timeline(source.derivation))
         found: dict[str, OptionCandidate] = {}
         strange: dict[str, float] = {}
         names: set[str] = set()
@@ -571,7 +576,7 @@ class DistractorMaker:
                 if not self._may_replace(one, answer) or not self._is_wrong(one, derivation, task.answers, compared):
                     continue
                 if one not in choice and not self._suits(
-                    one, answer, stated, derivation, task.answers, final=bool(task.asked)
+                    one, answer, stated, derivation, task.answers, final=bool(task.asked), worldwide=worldwide
                 ):
                     continue
                 if not all(is_met(condition, one, self._facts) for condition in conditions):
@@ -767,7 +772,9 @@ class DistractorMaker:
         if not held:
             return []
         own = min(held, key=lambda one: abs(one.year - year)) if isinstance(year, int) else held[0]
-        return [one for one in self._values.holders(timeline, own, most=_HOLDERS) if one != entity]
+        found = [one for one in self._values.holders(timeline, own, most=_HOLDERS) if one != entity]
+        first = {one: min(self._facts.scalars(one, timeline), key=str) for one in found}
+        return list(spread_sides(found, lambda one: str(first[one]) < str(own), draw_earlier(f"{entity}:{timeline}")))
 
     def _find_meeting(
         self, derivation: ReverseLookup, conditions: Sequence[OpenCondition], answer: str, rng: random.Random
@@ -985,12 +992,17 @@ class DistractorMaker:
         answers: Mapping[int, Value],
         *,
         final: bool,
+        worldwide: bool,
     ) -> bool:
-        """Whether a candidate is of the answer's class, role and era; `noun`: what the question calls the answer."""
+        """Whether a candidate is of the answer's class, role and era; `noun`: what the question calls the answer.
+
+        `worldwide`: a place may lie in any part of the world.
+        """
         if timeline := self._find_timeline(derivation):
             return self._hold_alike(candidate, answer, timeline)
         kind = self._siblings.kind(answer)
-        if (kind == "country" or (kind == "place" and final)) and self._siblings.lie_apart(candidate, answer):
+        close = kind == "country" or (kind == "place" and final and not worldwide)
+        if close and self._siblings.lie_apart(candidate, answer):
             return False  # one from the other end of the world is dropped on sight
         if kind not in ("person", "country") and self._siblings.sort(candidate) != self._siblings.sort(answer):
             return False

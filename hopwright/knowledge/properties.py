@@ -233,6 +233,8 @@ class EntityProperty(_Entry):
     ask_typed: tuple[str, ...] = ()
     """Like `ask`, sharper by the answer's common noun {n}: `In which {n} does {s} lie?`"""
     np_typed: tuple[str, ...] = ()
+    called: dict[str, str] = {}
+    """Nouns that take another form in these: people are born in a `town or city`, whatever a source calls a city."""
     variants: tuple[EntityWording, ...] = ()
     """Tried in order; the first whose kinds fit replaces the base phrases."""
 
@@ -347,6 +349,8 @@ class LiteralProperty(_Entry):
     """The same as a sentence before the question: `X was born during the reign of a French monarch`."""
     realm: str = ""
     """Of a timeline of those who ruled or led a country, that country: only its own people and works lead to it."""
+    holder_short: str = ""
+    """What the holder of a year is called after it, where the list is spoken of anyway: `champion`; a winner else."""
     holder_noun: str = ""
     """What a person who holds a year is called when meant again: `president`."""
     share: str = ""
@@ -357,6 +361,8 @@ class LiteralProperty(_Entry):
     """Of a timeline with gaps, the holder of its first year after {y}: `the city that hosted the first … after {y}`."""
     before_np: tuple[str, ...] = ()
     """The same of its last year before {y}."""
+    annual: str = ""
+    """Of a timeline with a holder in each year, a noun phrase for one, to go before `the year after X died`."""
     years: tuple[int, ...] = ()
     """All years of a timeline with gaps, those included whose holders are not known here."""
     variants: tuple[LiteralWording, ...] = ()
@@ -383,6 +389,7 @@ def _word_entity(entry: EntityProperty, subject: EntityKind, object: EntityKind,
             chosen = _phrases(variant)
             break
     if noun and noun not in _VAGUE:
+        noun = entry.called.get(noun, noun)
         for plain, typed in (("ask", "ask_typed"), ("np", "np_typed")):
             # A variant's own plain phrases are nearer to the fact than the typed phrases of the base.
             templates = chosen.get(typed) or (() if plain in chosen else getattr(entry, typed))

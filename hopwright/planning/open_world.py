@@ -81,6 +81,9 @@ class OpenWorld:
     def _doubt_next(self, form: NextHolder, answers: Mapping[int, Value], holder: Value) -> str:
         """Between the year and the holder's there may be one whose holder is not known here."""
         year = answers.get(int(form.reference[3:]))
+        if isinstance(year, int) and self._table.literal[form.timeline].annual:
+            held = self._facts.subjects_of_scalar(form.timeline, year + (1 if form.later else -1))
+            return "" if tuple(held) == (holder,) else "who holds the year beside it is not known"
         years = self._table.literal[form.timeline].years
         if not isinstance(year, int) or year in years:
             return "whether what was held in that very year came before or after is not said"

@@ -41,6 +41,8 @@ _SAMPLED = 60
 _MOST_ASKED = 1.6
 _MOST_REPEATED = 0.7
 """A domain is scarce where no more of its pilots than this share are plans of their own."""
+_SCARCE = 0.5
+"""The share of the slots of a scarce domain that insist on it all the same: others would be filled by other domains."""
 _WIDE = 0.15
 """The share of the slots of which the plan is to span three domains."""
 
@@ -192,7 +194,8 @@ class PlanSampler:
                 yield _SlotAttempt(f"{number}:{kind}:{answer}", kind, answer, tries, anchor, hops)
             if hops:  # rather the anchor's answer alone than nothing of it
                 yield _SlotAttempt(f"{number}:answer", "", "", 2 * _TRIES, anchor)
-        domain = "" if wish.domain in self._scarce else wish.domain
+        scarce = wish.domain in self._scarce and chance(self._seed, slot, "scarce") >= _SCARCE
+        domain = "" if scarce else wish.domain
         yield _SlotAttempt("graph", wish.kind, wish.answer, 2 * _TRIES, domain=domain)
         yield _SlotAttempt("graph:any", "", "", 3 * _TRIES, domain=domain)
         # Rather something over its share than a slot without a plan.

@@ -192,7 +192,7 @@ class QuotaController:
 
     def _leave_out_name(self, match: re.Match[str]) -> str:
         word = match[0].removesuffix(", ")
-        return "" if word.startswith("Q") or word.isdigit() or self._moves.table.is_timeline(word) else match[0]
+        return "" if word.startswith("Q") or word.isdigit() else match[0]
 
     def _is_person_or_work(self, theme: str) -> bool:
         return theme.startswith("entity:") and self._moves.kinds.kind(theme[7:]) in ("person", "work")

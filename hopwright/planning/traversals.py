@@ -126,6 +126,7 @@ class GraphTraversals:
         self.joint_counts = functools.lru_cache(20_000)(self._list_joint_counts)
         self.worked_for = functools.lru_cache(50_000)(self._list_worked_for)
         self.close_deaths = functools.lru_cache(20_000)(self._list_close_deaths)
+        self.own_timelines = functools.lru_cache(50_000)(self._list_own_timelines)
 
     def is_hub(self, entity: str) -> bool:
         """Whether an entity is so connected that naming it gives little away and guessing it is easy."""
@@ -162,6 +163,18 @@ class GraphTraversals:
             single = {year: min(holders) for year, holders in sorted(held.items()) if len(holders) == 1}
             found[property] = {year: one for year, one in single.items() if self.nameable(one)}
         return found
+
+    def _list_own_timelines(self, person: str) -> tuple[str, ...]:
+        """The lists by years, one entry a year, that somebody is on: as who holds a year, or by a part in what does."""
+        if self.kinds.kind(person) != "person":
+            return ()
+        events = (end for _, end in self.graph.in_edges_spread(person, MAX_EDGES) if self.kinds.kind(end) == "event")
+        joined = {person, *events}
+        return tuple(
+            name
+            for name, held in self.timelines.items()
+            if self.table.literal[name].annual and not joined.isdisjoint(held.values())
+        )
 
     @functools.cached_property
     def list_owners(self) -> frozenset[str]:

@@ -37,7 +37,7 @@ from hopwright.planning.operations.temporal import (
     age_of_named,
     apart,
 )
-from hopwright.planning.operations.timelines import holder, named_event, named_holder
+from hopwright.planning.operations.timelines import holder, named_event, named_holder, next_holder
 from hopwright.planning.operations.whole_lists import (
     close_death,
     count_of_its,
@@ -64,6 +64,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("date", ("entity",), "date", "", 1.2, date, final=0.2),
     Operation("number", ("entity",), "number", "", 0.3, number, inner=False),
     Operation("holder", ("year",), "entity", "", 0.15, holder),
+    Operation("next-holder", ("year",), "entity", "comparison", 60.0, next_holder),
     Operation("compare", ("entity", "entity"), "entity", "comparison", 0.1, compare, final=0),
     Operation("compare-three", ("entity", "entity", "entity"), "entity", "comparison", 0.1, compare),
     Operation("next-of-its", ("entity", "date"), "entity", "comparison", 60.0, next_of_its),

@@ -263,6 +263,8 @@ def list_entered(builder: PlanBuilder, readers: Sequence[str], entity: str) -> l
     roles = builder.traversals.roles
     if builder.traversals.kinds.kind(entity) == "person":  # who reigned when a pope's reign ended is nobody's question
         found = [m for m in found if m.property in (roles.birth, roles.death)]
+    if readers[:1] == ("next-holder",):
+        return [m for m in found if m.property == roles.death and leads_to_next(builder, readers[1:], m)]
     if readers[:1] == ("holder",):
         after = readers[1:]
         return [m for m in found if isinstance(m.value, dt.date) and leads_on(builder, after, m.value.year, entity)]
@@ -279,6 +281,17 @@ def list_parting(builder: PlanBuilder, readers: Sequence[str], entity: str) -> l
     entry = builder.traversals.table.entity.get(lookup.property) if isinstance(lookup, Lookup) else None
     child = entry is not None and "offspring" in entry.circles
     return [m for m in found if m.property == roles.death or (child and m.property == roles.birth)]
+
+
+def leads_to_next(builder: PlanBuilder, readers: Sequence[str], death: UsableLiteral) -> bool:
+    """Whether a list that somebody is on has a holder of the year after a death, or before, whom readers can follow."""
+    assert isinstance(death.value, dt.date)
+    return any(
+        (one := builder.traversals.timelines[name].get(death.value.year + step)) is not None
+        and _can_follow(builder, tuple(readers), one)
+        for name in builder.traversals.own_timelines(death.entity)
+        for step in (1, -1)
+    )
 
 
 def leads_on(builder: PlanBuilder, readers: Sequence[str], year: int, entity: str) -> bool:

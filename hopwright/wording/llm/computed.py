@@ -71,6 +71,8 @@ def read_meaning(hop: Hop, hops: Mapping[int, Hop], table: PropertyTable) -> Mea
             return Meaning(age="in a year" if _find_birth(form, hops, table) else "")
         case ShiftedYear(base=base, later=True, times=1) if _find_born(base, hops, table):
             return Meaning(age="turned")
+        case NextHolder(timeline=timeline, later=later) if table.literal[timeline].annual:
+            return Meaning(frozenset({"later" if later else "earlier"}), moment=True)
         case NextHolder(later=later):
             return Meaning(frozenset({"first", "later"} if later else {"last", "earlier"}), moment=True)
         case AggregateValue() | Rate() | Combinations():
@@ -150,6 +152,9 @@ class _Describer:
                 return self._describe_age(self._say(entity), self._moment(year))
             case YearDistance():
                 return self._describe_distance(form)
+            case NextHolder(timeline=timeline, reference=reference, later=later) if self._table.literal[timeline].annual:
+                side = "after" if later else "before"
+                return f"{self._quote(timeline)} in the year {side} {self._moment(reference)}"
             case NextHolder(timeline=timeline, reference=reference, later=later):
                 which = "the first of all listed years after" if later else "the last of all listed years before"
                 return f"{self._quote(timeline)} in {which} {self._moment(reference)}"

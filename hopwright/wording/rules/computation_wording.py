@@ -143,6 +143,8 @@ class ComputationVerbaliser:
                 return self._claimed.ask(step, form, say)
             case NextHolder(reference=reference):
                 moment = self._text.event(reference) if say == self._text.described else say(reference)
+                if self._text.table.literal[form.timeline].annual:
+                    return self.ask_beside(form, say)
                 head, _, rest = self._next_holder(form, moment).removeprefix("the ").partition(" that ")
                 return f"Which {head} {rest}?"
             case ShiftedYear(base=base, later=True, offset=offset) if person := self._find_born(base):
@@ -176,9 +178,25 @@ class ComputationVerbaliser:
                 return f"the number of {self._claimed.name_groups(form)}"
         raise ExpressionError(f"no words for {expression}")
 
+    def ask_beside(self, form: NextHolder, say: Say) -> str:
+        """`Who won the Nobel Prize in Physics the year after X died?`; `in the year after 1955` in a sub-question."""
+        asked = self._pick(self._text.table.literal[form.timeline].holder_ask)
+        return re.sub(r"(?:in|for) \{y\}", self._say_year_beside(form, say).replace("\\", r"\\"), asked)
+
+    def _say_year_beside(self, form: NextHolder, say: Say) -> str:
+        side = "after" if form.later else "before"
+        if say != self._text.described:
+            return f"in the year {side} {say(form.reference)}"
+        happened = self._happened(form.reference, say).removeprefix("when ")
+        if _CLAUSE.search(strip_marks(happened)):
+            return f"the year {side} {self._text.event(form.reference)}"
+        return f"the year {side} {happened}"
+
     def _next_holder(self, form: NextHolder, moment: str) -> str:
         """Who or what comes first after a moment in a timeline, or last before it."""
         entry = self._text.table.literal[form.timeline]
+        if entry.annual:
+            return f"{entry.annual} {self._say_year_beside(form, self._text.described)}"
         return self._pick(entry.after_np if form.later else entry.before_np).replace("{y}", moment)
 
     def group(self, reference: str) -> str:

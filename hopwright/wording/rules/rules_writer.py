@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Literal, Protocol, TypeVar, runtime_checkable
 
 from hopwright.errors import ExpressionError
-from hopwright.knowledge.properties import PropertyTable
-from hopwright.planning.computation_forms import Extreme, Form, ShiftedYear, read_form
+from hopwright.knowledge.properties import LiteralProperty, PropertyTable
+from hopwright.planning.computation_forms import Extreme, Form, NextHolder, ShiftedYear, read_form
 from hopwright.planning.execution import hops_used
 from hopwright.planning.plan import PlanStep, named_entities
 from hopwright.records import Compute, Constraint, Lookup, ReverseLookup
@@ -45,6 +45,8 @@ _SOURCES = frozenset({"novel", "play", "short story", "novella", "poem", "epic p
 """What a work may be said to be based on before the question about it."""
 _LONG = 26
 """Words of a question beyond which what it is about is told in a sentence before it."""
+_IN_ONE = 0.5
+"""How often who came next in a list is described within the question about them, rather than asked for before it."""
 _SHORT = 0.8
 """How often the shortest of several noun phrases is taken."""
 _TWO_STOPS = re.compile("(?<!\\.)\\.(\x05*)\\.(?!\\.)")
@@ -298,6 +300,9 @@ class PlanVerbaliser:
         """The last hop's question with all that leads to it."""
         if self._tells_source():
             question = self._ask_after(1)
+        elif beside := self._find_beside():
+            inline = self.draw() < _IN_ONE and self._ends_in_subject()
+            question = self.ask(len(self._steps), self.described) if inline else self._ask_both(beside)
         else:
             question = self.ask(len(self._steps), self.described)
             # What has a sentence before it already gets no second one.
@@ -308,6 +313,33 @@ class PlanVerbaliser:
             return question
         opening = " ".join(self.openings)
         return f"{opening} {question if strip_marks(opening).endswith('.') else lower_first(question)}"
+
+    def _find_beside(self) -> int:
+        """The hop of the last look-up, where it finds who came next in a list; 0 where it does not."""
+        last = self._steps[-1].derivation
+        if not isinstance(last, Lookup) or not last.subject.startswith("hop"):
+            return 0
+        source = self.step(last.subject).derivation
+        form = read_form(source.expression) if isinstance(source, Compute) else None
+        beside = isinstance(form, NextHolder) and bool(self.table.literal[form.timeline].annual)
+        return int(last.subject[3:]) if beside else 0
+
+    def _ends_in_subject(self) -> bool:
+        """Whether the last look-up can be asked for with its subject at the end, where a long one can be read."""
+        step = self._steps[-1]
+        assert isinstance(step.derivation, Lookup)
+        return any(one.endswith("{s}?") for one in self._templates(step.derivation, step, "ask", self.described))
+
+    def _ask_both(self, beside: int) -> str:
+        """The last question after the one that it rests on: `Who won …, and where was that laureate born?`"""
+        derivation = self._steps[beside - 1].derivation
+        form = read_form(derivation.expression) if isinstance(derivation, Compute) else None
+        assert isinstance(form, NextHolder)
+        asked = self._computed.ask_beside(form, self.described).removesuffix("?")
+        self.openings.append(mark([beside], f"{asked}, and"))
+        self._told = f"hop{beside}"
+        self._told_role = self.table.literal[form.timeline].holder_noun or self._name_role(self._told, "")
+        return self.ask(len(self._steps), self.described)
 
     def _is_chain(self) -> bool:
         """Whether each hop rests on the one before it alone."""
@@ -677,10 +709,17 @@ class PlanVerbaliser:
         if told and (event := self._told_event(derivation)):
             return entry.holder_when.replace("{e}", event)
         year = derivation.value if derivation.value.isdigit() else say(derivation.value)
+        if say == self.described and form == "holder_np" and year.isdigit() and self._is_of_list_asked(entry):
+            return f"the {year} {entry.holder_short or 'winner'}"
         templates = entry.holder_ask if form == "holder_ask" else entry.holder_np
         # `the 1922 Nobel Prize`, but not `the the year in which X died Nobel Prize`.
         before = [one for one in templates if "{y} " in one] if year.isdigit() else []
         return self.pick(before or [one for one in templates if "{y} " not in one]).replace("{y}", year)
+
+    def _is_of_list_asked(self, entry: LiteralProperty) -> bool:
+        """Whether a later hop asks who came next in the list itself: `the year after the 1955 winner died`."""
+        forms = [read_form(one.derivation.expression) for one in self._steps if isinstance(one.derivation, Compute)]
+        return any(isinstance(form, NextHolder) and self.table.literal[form.timeline] is entry for form in forms)
 
     def _told_event(self, holder: ReverseLookup) -> str:
         """The event whose year somebody holds, as a clause: `X died`; empty for a year that no event gives."""
