@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -39,10 +39,6 @@ _PILOTS = 24
 _ROUNDS = 2
 _SAMPLED = 60
 _MOST_ASKED = 1.6
-_MOST_REPEATED = 0.7
-"""A domain is scarce where no more of its pilots than this share are plans of their own."""
-_SCARCE = 0.5
-"""The share of the slots of a scarce domain that insist on it all the same: others would be filled by other domains."""
 _WIDE = 0.15
 """The share of the slots of which the plan is to span three domains."""
 
@@ -98,7 +94,6 @@ class PlanSampler:
         self._themes = ThemeIndex(planner.traversals)
         self._shares = QuotaController(planner.traversals, self._themes, distribution, seed)
         self._domains: Mapping[str, float] = distribution.domains
-        self._scarce: frozenset[str] = frozenset()
         self._deck: _AnchorPool | None = None
         self._coherence = CoherenceScorer(planner.traversals, planner.relations)
 
@@ -110,7 +105,7 @@ class PlanSampler:
                 self._mix,
                 QuotaController(self._planner.traversals, self._themes, self._mix, self._seed),
             )
-            self._domains, self._scarce = self._mix.domains, frozenset()
+            self._domains = self._mix.domains
             self._calibrate()
         return self._fill(slot)
 
@@ -194,10 +189,8 @@ class PlanSampler:
                 yield _SlotAttempt(f"{number}:{kind}:{answer}", kind, answer, tries, anchor, hops)
             if hops:  # rather the anchor's answer alone than nothing of it
                 yield _SlotAttempt(f"{number}:answer", "", "", 2 * _TRIES, anchor)
-        scarce = wish.domain in self._scarce and chance(self._seed, slot, "scarce") >= _SCARCE
-        domain = "" if scarce else wish.domain
-        yield _SlotAttempt("graph", wish.kind, wish.answer, 2 * _TRIES, domain=domain)
-        yield _SlotAttempt("graph:any", "", "", 3 * _TRIES, domain=domain)
+        yield _SlotAttempt("graph", wish.kind, wish.answer, 2 * _TRIES, domain=wish.domain)
+        yield _SlotAttempt("graph:any", "", "", 3 * _TRIES, domain=wish.domain)
         # Rather something over its share than a slot without a plan.
         for name in (wish.topology, *self._mix.topologies):
             if name == wish.topology or self._mix.topologies[name] > 0:
@@ -301,7 +294,6 @@ class PlanSampler:
                 return
             self._shares = self._shares.learn([pilot.plan for pilot in pilots])
             self._domains = self._balance_domains([pilot.plan for pilot in pilots])
-            self._scarce |= self._find_scarce(pilots)
             reached = Counter(
                 (dimension, name)
                 for pilot in pilots
@@ -317,16 +309,6 @@ class PlanSampler:
                 bands=_correct(self._mix.bands, self._wishes.bands, "band", reached, drawn),
                 domains=self._domains,
             )
-
-    def _find_scarce(self, pilots: Sequence[SampledPlan]) -> frozenset[str]:
-        """The domains of which there are so few plans that the same ones come again in slot after slot."""
-        drawn: dict[str, list[Plan]] = defaultdict(list)
-        for pilot in pilots:
-            if pilot.spec.domain in self.describe(pilot)["domain"]:
-                drawn[pilot.spec.domain].append(pilot.plan)
-        return frozenset(
-            domain for domain, plans in drawn.items() if len({plan.id for plan in plans}) <= _MOST_REPEATED * len(plans)
-        )
 
     def _balance_domains(self, pilots: Sequence[Plan]) -> dict[str, float]:
         """How welcome each domain is next: those that hold more of the hops than they should become less so."""

@@ -152,11 +152,10 @@ class _Describer:
                 return self._describe_age(self._say(entity), self._moment(year))
             case YearDistance():
                 return self._describe_distance(form)
-            case NextHolder(timeline=timeline, reference=reference, later=later) if self._table.literal[timeline].annual:
-                side = "after" if later else "before"
-                return f"{self._quote(timeline)} in the year {side} {self._moment(reference)}"
             case NextHolder(timeline=timeline, reference=reference, later=later):
                 which = "the first of all listed years after" if later else "the last of all listed years before"
+                if self._table.literal[timeline].annual:
+                    which = f"the year {'after' if later else 'before'}"
                 return f"{self._quote(timeline)} in {which} {self._moment(reference)}"
             case ShiftedYear(base=base, later=True, times=1, offset=offset) if person := self._find_born(base):
                 age = self._say(offset)
