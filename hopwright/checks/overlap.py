@@ -6,8 +6,11 @@ among them; or when they share most of their pieces of three words.
 
 from __future__ import annotations
 
+import codecs
+import contextlib
 import gzip
 import hashlib
+import io
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -19,7 +22,16 @@ from pydantic import BaseModel, ConfigDict
 
 from hopwright.checks.near_duplicates import NearDuplicateFinder, cut
 from hopwright.errors import InputError
-from hopwright.foreign import LONGEST_FILE, JsonError, load_json, open_file, read_bounded
+from hopwright.foreign import (
+    LONGEST_FILE,
+    LONGEST_LINE,
+    JsonError,
+    load_json,
+    open_file,
+    read_array,
+    read_bounded,
+    read_lines,
+)
 from hopwright.records import Item
 from hopwright.text.matching import fold, is_distinctive_name
 
@@ -32,6 +44,9 @@ _LONGEST = 10_000
 """Characters of a question that are compared."""
 _FEWEST_PIECES = 5
 """Two short questions have half their pieces in common by being questions."""
+_MOST_RECORDS = 5_000_000
+_BLOCK = 1 << 20
+_SNIFFED = 64
 _QUESTION_FIELDS = ("question", "multi_hop_question")
 
 OverlapKind = Literal["same", "near", "run"]
@@ -106,7 +121,7 @@ class OverlapScreen:
         self.paths = tuple(paths)
         marks, pieces = set[int](), set[int]()
         for path in self.paths:
-            for record in _parse(path, _read_bytes(path)):
+            for record in _read_records(path):
                 for text in _list_questions(record):
                     marks.update(_mark(text))
                     pieces |= cut(text)
@@ -163,15 +178,14 @@ class OverlapFinder:
         JSON (an array of records, or an object with one), JSON lines, or text with a question a line; gzipped or not.
         Raises InputError for a file that cannot be read or holds no questions.
         """
-        data = _read_bytes(path)
+        sha256 = _hash(path)
         name, count = "", 0
-        for place, record in enumerate(_parse(path, data), 1):
+        for place, record in enumerate(_read_records(path), 1):
             name = name or _recognise(record)
             for text in _list_questions(record):
                 count += 1
                 self._compare(path.name, place, text)
         _refuse_none(path, count)
-        sha256 = hashlib.sha256(data).hexdigest()
         file = ReferenceFile(name=called or name or path.name, file=path.name, questions=count, sha256=sha256)
         self._files.append(file)
         return file
@@ -209,7 +223,7 @@ class OverlapFinder:
 
 def check_questions(path: Path) -> None:
     """Read a file of questions through. Raises InputError where `OverlapFinder.compare` would."""
-    _refuse_none(path, sum(1 for record in _parse(path, _read_bytes(path)) for _ in _list_questions(record)))
+    _refuse_none(path, sum(1 for record in _read_records(path) for _ in _list_questions(record)))
 
 
 def _refuse_none(path: Path, questions: int) -> None:
@@ -217,38 +231,94 @@ def _refuse_none(path: Path, questions: int) -> None:
         raise InputError(f"{path}: no questions found (looked for the fields {', '.join(_QUESTION_FIELDS)})")
 
 
-def _read_bytes(path: Path) -> bytes:
+def _hash(path: Path) -> str:
+    """The SHA-256 of a file's content, unpacked. Raises InputError for one that cannot be read or is too large."""
+    digest, size = hashlib.sha256(), 0
+    with _open(path) as file:
+        while block := file.read(_BLOCK):
+            digest.update(block)
+            size += len(block)
+            if size > LONGEST_FILE:
+                raise InputError(f"{path} is too large: more than {LONGEST_FILE >> 20:,} MiB are not read")
+    return digest.hexdigest()
+
+
+@contextlib.contextmanager
+def _open(path: Path) -> Iterator[IO[bytes]]:
+    """The content of a file, unpacked as it is read. Raises InputError where that fails, also while it is read."""
     try:
         with open_file(path) as packed:
-            file = gzip.GzipFile(fileobj=packed) if path.suffix == ".gz" else packed
-            return read_bounded(cast(IO[bytes], file), LONGEST_FILE, path)
+            unpacked = gzip.GzipFile(fileobj=packed) if path.suffix == ".gz" else packed
+            yield io.BufferedReader(cast(io.RawIOBase, unpacked))
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
 
 
-def _parse(path: Path, data: bytes) -> Iterator[Any]:
-    """The records of a JSON array or object, of JSON lines, or the lines of a text file."""
-    text = data.decode("utf-8", errors="replace").lstrip("\ufeff")
-    plain = path.name.removesuffix(".gz").endswith(".txt")
-    if plain:
-        yield from text.splitlines()
-        return
+def _read_records(path: Path) -> Iterator[Any]:
+    """The records of a JSON array or object, of JSON lines, or the lines of a text file, one in memory at a time.
+
+    Raises InputError for a file that cannot be read, and for more records than any set has.
+    """
+    for number, record in enumerate(_parse(path), 1):
+        if number > _MOST_RECORDS:
+            raise InputError(f"{path}: more than {_MOST_RECORDS:,} records are not read")
+        yield record
+
+
+def _parse(path: Path) -> Iterator[Any]:
+    with _open(path) as file:
+        if path.name.removesuffix(".gz").endswith(".txt"):
+            yield from ((line or b"").decode("utf-8", errors="replace") for _, line in read_lines(file))
+            return
+        start = cast(io.BufferedReader, file).peek(_SNIFFED).removeprefix(codecs.BOM_UTF8).lstrip()[:1]
+        if start == b"[":
+            try:
+                yield from read_array(file)
+            except JsonError as error:
+                raise InputError(f"{path}: {error} (known: JSON, JSON lines, .txt)") from None
+            return
+        lines = read_lines(file)
+        first = next((line for _, line in lines if line is None or line.strip()), b"")
+        if first is not None and (record := _read_line(first)) is not None:
+            yield record
+            for number, line in lines:
+                if line is None or line.strip():
+                    yield _read_or_refuse(path, number, line)
+            return
+    yield from _read_object(path)
+
+
+def _read_line(line: bytes) -> Any:
+    """The record of a line; None for what is none by itself, such as the beginning of an object of several lines."""
+    try:
+        record = load_json(line.decode("utf-8", errors="replace").lstrip("\ufeff"))
+    except JsonError:
+        return None
+    return None if isinstance(record, dict) and not any(one in record for one in _QUESTION_FIELDS) else record
+
+
+def _read_or_refuse(path: Path, number: int, line: bytes | None) -> Any:
+    try:
+        if line is None:
+            raise JsonError("it is too long")
+        return load_json(line.decode("utf-8", errors="replace"))
+    except JsonError as error:
+        raise InputError(f"{path}: line {number}: {error} (known: JSON, JSON lines, .txt)") from None
+
+
+def _read_object(path: Path) -> Iterator[Any]:
+    """The records of one object that has a list of them, or of lines of which the first has no question."""
+    with _open(path) as file:
+        text = read_bounded(file, 4 * LONGEST_LINE, path).decode("utf-8", errors="replace").lstrip("\ufeff")
     try:
         whole = load_json(text)
     except JsonError:
         for number, line in enumerate(text.split("\n"), 1):
-            if not line.strip():
-                continue
-            try:
-                yield load_json(line)
-            except JsonError as error:
-                raise InputError(f"{path}: line {number}: {error} (known: JSON, JSON lines, .txt)") from None
+            if line.strip():
+                yield _read_or_refuse(path, number, line.encode())
         return
-    if isinstance(whole, dict):
-        lists = [value for value in whole.values() if isinstance(value, list)]
-        yield from max(lists, key=len) if lists and "question" not in whole else [whole]
-    else:
-        yield from whole if isinstance(whole, list) else []
+    lists = [value for value in whole.values() if isinstance(value, list)] if isinstance(whole, dict) else []
+    yield from max(lists, key=len) if lists else []
 
 
 def _list_questions(record: Any) -> Iterator[str]:
@@ -258,19 +328,24 @@ def _list_questions(record: Any) -> Iterator[str]:
     """
     if isinstance(record, str):
         if record.strip():
-            yield record.strip()[:_LONGEST]
+            yield _cut(record.strip())
         return
     if not isinstance(record, dict):
         return
     for field in _QUESTION_FIELDS:
         if isinstance(text := record.get(field), str) and text.strip():
-            yield text[:_LONGEST]
+            yield _cut(text)
     for field in ("question_decomposition", "single_hop"):
         parts = record.get(field)
         for part in parts if isinstance(parts, list) else []:
             text = part.get("question") if isinstance(part, dict) else None
             if isinstance(text, str) and text.strip() and "#" not in text and ">>" not in text:
-                yield text[:_LONGEST]
+                yield _cut(text)
+
+
+def _cut(text: str) -> str:
+    """The beginning of a text, with halves of surrogate pairs replaced: nothing can be told of them."""
+    return text[:_LONGEST].encode("utf-8", errors="replace").decode("utf-8")
 
 
 def _recognise(record: Any) -> str:

@@ -74,13 +74,14 @@ class EpisodePool:
             raise RefusedError(f"there is no task of the split {split!r}")
         known = known[: max(1, round(len(known) * easiest))]
         drawn: list[tuple[str, str]] = []
+        part = "" if (group, easiest) == (1, 1.0) else f"-{group}-{easiest:g}"
         for number in range(count):
             task = random.Random(f"{seed}:{split}:{number // group}").choice(known)
-            drawn.append((f"{split}-{seed}-{number}", task))
+            drawn.append((f"{split}-{seed}{part}-{number}", task))
         return drawn
 
     def begin(self, wanted: Iterable[tuple[str, str]], form: Form) -> list[Reply]:
-        """Begin episodes (their ids and tasks), in order; one of an id that is there begins anew."""
+        """Begin episodes (their ids and tasks), in order; one of an id that is open begins anew, with its own task."""
         replies: list[Reply] = []
         entries: list[Mapping[str, Any]] = []
         for id, task in wanted:
@@ -90,6 +91,9 @@ class EpisodePool:
                 continue
             if len(self._live) >= MOST_OPEN and id not in self._live:
                 replies.append({"episode": id, "error": f"{MOST_OPEN:,} episodes are open: end or close some"})
+                continue
+            if (live := self._live.get(id)) is not None and live.task != task:
+                replies.append({"episode": id, "error": f"it is open with the task {live.task!r}: close it first"})
                 continue
             entries.append({"begin": id, "task": task, "form": form})
             self._recall(entries[-1])

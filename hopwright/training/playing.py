@@ -99,9 +99,13 @@ def read_message(message: Mapping[str, Any]) -> WireTurn:
     content = message.get("content") or ""
     if not isinstance(content, str):
         content = "".join(str(part.get("text", "")) for part in content if isinstance(part, Mapping))
-    calls = []
-    for call in message.get("tool_calls") or ():
-        function = call.get("function") or {}
+    said = message.get("tool_calls") or []
+    calls: list[Any] = []
+    for call in said if isinstance(said, list) else [said]:
+        function = call.get("function") or {} if isinstance(call, Mapping) else None
+        if not isinstance(function, Mapping):
+            calls.append(call)  # refused below
+            continue
         arguments = function.get("arguments") or ""
         text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
         calls.append({"id": call.get("id") or "", "name": function.get("name") or "", "arguments": text})

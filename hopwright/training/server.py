@@ -293,8 +293,12 @@ class _Endpoint:
 
 async def _read_body(request: Request) -> bytes:
     """The body of a request. Raises JsonError for one that is too long."""
+    from starlette.requests import ClientDisconnect
+
     reader = BodyReader(_LONGEST_BODY)
     try:
         return b"".join([reader.feed(part) async for part in request.stream()])
+    except ClientDisconnect:
+        raise JsonError("the client hung up before the body ended") from None
     except TooLargeError:
         raise JsonError(f"the body is longer than {_LONGEST_BODY >> 20} MiB: send fewer rows") from None

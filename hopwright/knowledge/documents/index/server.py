@@ -86,8 +86,13 @@ class _Service:
 
 async def _read_body(request: Request) -> bytes:
     """The body of a request. Raises TooLargeError once it is longer than is read of one."""
+    from starlette.requests import ClientDisconnect
+
     reader = BodyReader(read_body_limit())
-    return b"".join([reader.feed(part) async for part in request.stream()])
+    try:
+        return b"".join([reader.feed(part) async for part in request.stream()])
+    except ClientDisconnect:
+        raise ValueError("the client hung up before the body ended") from None
 
 
 def _show(hit: Hit, *, scored: bool) -> dict[str, Any]:

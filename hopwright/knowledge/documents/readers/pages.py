@@ -20,6 +20,7 @@ from hopwright.knowledge.documents.readers.rows import MalformedRow, RawDocument
 _BLANK = re.compile(r"[ \t]*\n[ \t]*\n\s*")
 _LONGEST = 64 << 20
 """Bytes of a file that is one document."""
+_MOST_WORDS_OF_TAG = 5_000
 Extractor = Callable[[bytes], tuple[str, str, str]]
 """Title, text and address of a file's bytes; raises ValueError saying why there are none."""
 
@@ -74,6 +75,9 @@ def extract_html(content: bytes) -> tuple[str, str, str]:
         from trafilatura import bare_extraction
     except ImportError:
         raise _ask_for_extra("HTML") from None
+    # Parsers compare every attribute with those before it.
+    if any(len(part.partition(b">")[0].split()) > _MOST_WORDS_OF_TAG for part in content.split(b"<")[1:]):
+        raise ValueError(f"a damaged page (a tag of more than {_MOST_WORDS_OF_TAG:,} words)")
     try:
         found: Any = bare_extraction(content, include_comments=False, with_metadata=True)
     except Exception as error:  # A page can be wrong in more ways than its parsers name.
