@@ -10,6 +10,7 @@ from hopwright.knowledge.properties import PropertyTable
 from hopwright.planning.computation_forms import Extreme, read_form
 from hopwright.records import Compute, Hop
 
+_EARLIER = (0, 1, 1, 1, 2, 2, 3, 3)
 _OPTIONS = 3
 """Wrong options of a question."""
 
@@ -68,7 +69,7 @@ class ListSlips:
         nearest = sorted((one for one in ranked if one != hop.answer_id), key=measure)
         if not form.moment or credit:
             return tuple(nearest)
-        earlier = draw_earlier(f"{hop.answer_id}:{form.property}:{form.later}")
+        earlier = draw_earlier(f"{hop.answer_id}:{form.property}", later=form.later)
         return spread_sides(nearest, lambda one: ranked.index(one) < own, earlier)
 
     def find_other_end(self, hop: Hop, others: Sequence[str]) -> str:
@@ -86,12 +87,14 @@ class ListSlips:
         return {one: str(held) for one in entities for held in self._facts.scalars(one, form.property)[:1]}
 
 
-def draw_earlier(key: str) -> int:
-    """How many of three wrong options shall be earlier than the right one, evenly drawn by a key.
+def draw_earlier(key: str, *, later: bool = True) -> int:
+    """How many of three wrong options shall be earlier than the right one, drawn by a key.
 
-    Were it always in the middle, the order of the options in time would give it away.
+    Were it always in the middle, the order of the options in time would give it away. `later`: what comes just before
+    is the likeliest slip, and seldom left out; else what comes just after.
     """
-    return hashlib.blake2b(key.encode(), digest_size=1).digest()[0] % 4
+    drawn = _EARLIER[hashlib.blake2b(key.encode(), digest_size=1).digest()[0] % len(_EARLIER)]
+    return drawn if later else _OPTIONS - drawn
 
 
 def spread_sides(nearest: Sequence[str], is_earlier: Callable[[str], bool], earlier: int) -> tuple[str, ...]:

@@ -190,7 +190,7 @@ class PlanSampler:
             if hops:  # rather the anchor's answer alone than nothing of it
                 yield _SlotAttempt(f"{number}:answer", "", "", 2 * _TRIES, anchor)
         yield _SlotAttempt("graph", wish.kind, wish.answer, 2 * _TRIES, domain=wish.domain)
-        yield _SlotAttempt("graph:any", "", "", 3 * _TRIES, domain=wish.domain)
+        yield _SlotAttempt("graph:any", "", "", 10 * _TRIES, domain=wish.domain)
         # Rather something over its share than a slot without a plan.
         for name in (wish.topology, *self._mix.topologies):
             if name == wish.topology or self._mix.topologies[name] > 0:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +97,10 @@ def test_no_other_passage_of_the_corpus_names_both_ends(made: Made) -> None:
                 both = {
                     one["_id"].split(":")[0]
                     for one in passages
-                    if all(name in f"{one['title']}\n{one['text']}" for name in (fact.subject_label, fact.object_label))
+                    if all(
+                        re.search(rf"(?<!\w){re.escape(name)}(?!\w)", f"{one['title']}\n{one['text']}")
+                        for name in (fact.subject_label, fact.object_label)
+                    )
                 }
                 assert both <= gold
                 checked += len(both)

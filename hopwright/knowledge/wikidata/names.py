@@ -69,6 +69,13 @@ class GraphNames:
         """Whether a work is one of the whole lists of somebody."""
         return any(work in self._graph.objects(maker, one) for one in default_table().lists)
 
+    def maker_role(self, maker: str, work: str) -> str:
+        """As what somebody made a work, such as `director`; empty for who did not, or had another part in it."""
+        table = default_table()
+        joining = [property for property, other in self._graph.out_edges(work) if other == maker]
+        known = [table.entity[one].role for one in joining if one in table.entity and one not in table.credits]
+        return known[0] if len(known) == len(joining) == 1 else ""
+
     def pronoun(self, entity: str) -> str:
         """`he` or `she`, by the gender that the graph states; empty without one."""
         stated = {ROLES.genders.get(one, "") for one in self._graph.objects(entity, ROLES.gender)}

@@ -76,11 +76,11 @@ def _load_disputed() -> dict[str, dict[str, str]]:
 
 
 def _load_unlisted() -> dict[str, frozenset[int]]:
-    """The years in which a director brought out what some would put on the list of their feature films."""
+    """The years in which somebody brought out what some would put on a whole list of theirs."""
     years: dict[str, set[int]] = {}
-    for director, _, year, _ in _read_rows("documentaries.tsv"):
-        years.setdefault(director, set()).add(int(year))
-    return {director: frozenset(found) for director, found in years.items()}
+    for maker, _, year, _ in _read_rows("unlisted.tsv"):
+        years.setdefault(maker, set()).add(int(year))
+    return {maker: frozenset(found) for maker, found in years.items()}
 
 
 def _read_rows(name: str) -> list[list[str]]:

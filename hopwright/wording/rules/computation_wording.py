@@ -181,7 +181,7 @@ class ComputationVerbaliser:
     def ask_beside(self, form: NextHolder, say: Say) -> str:
         """`Who won the Nobel Prize in Physics the year after X died?`; `in the year after 1955` in a sub-question."""
         asked = self._pick(self._text.table.literal[form.timeline].holder_ask)
-        return re.sub(r"(?:in|for) \{y\}", self._say_year_beside(form, say).replace("\\", r"\\"), asked)
+        return re.sub(r"(?:in|for|of) \{y\}", self._say_year_beside(form, say).replace("\\", r"\\"), asked)
 
     def _say_year_beside(self, form: NextHolder, say: Say) -> str:
         side = "after" if form.later else "before"

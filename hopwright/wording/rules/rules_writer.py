@@ -128,6 +128,10 @@ class KinNaming(Protocol):
         """Whether a work is one of the whole lists of somebody."""
         ...
 
+    def maker_role(self, maker: str, work: str) -> str:
+        """As what somebody made a work, such as `director`; empty for who did not, or had another part in it."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Wording:
@@ -517,7 +521,16 @@ class PlanVerbaliser:
         """Whose list it is: `its author`, after a sentence that tells of a novel, or a description."""
         if reference.startswith("hop") and self._tell_based(int(reference[3:])):
             return mark([int(reference[3:])], "its author")
+        if reference.startswith("Q") and (role := self._find_maker_of_told(reference)):
+            return f"its {role}, {self.described(reference)},"
         return self._tell_credit(reference, moment) or self.described(reference)
+
+    def _find_maker_of_told(self, person: str) -> str:
+        """As what somebody named made the work that a sentence before the question tells of; empty for others."""
+        first = self._steps[0].derivation
+        if not self._tells_source() or not isinstance(first, Lookup) or not isinstance(self.names, KinNaming):
+            return ""
+        return self.names.maker_role(person, first.subject)
 
     def _tell_credit(self, owner: str, moment: str) -> str:
         """`its director`, after a sentence that tells who photographed a named film, whose death parts the director's
