@@ -10,7 +10,7 @@ from hopwright.knowledge.properties import PropertyTable
 from hopwright.planning.computation_forms import Extreme, read_form
 from hopwright.records import Compute, Hop
 
-_EARLIER = (0, 1, 1, 1, 2, 2, 3, 3)
+_EARLIER = (0, 1, 1, 1, 2, 2, 2, 3)
 _OPTIONS = 3
 """Wrong options of a question."""
 

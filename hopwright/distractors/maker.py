@@ -514,12 +514,17 @@ class DistractorMaker:
                 fixed = 2  # the runner-up is who or what is taken for the answer
         losers: list[str] = []
         listed = False
+        source = task.find_source()
+        # Laureates come from everywhere, and whoever is a year off arrives at the next of them.
+        worldwide = source is not None and bool(self._find_timeline(source.derivation))
         sources = self._list_losers(task) if isinstance(derivation, Lookup) else None
+        if task.asked and worldwide and isinstance(derivation, Lookup):
+            sources = [one for one in self._list_rivals(source, task) if one != source.answer_id] if source else []
         if isinstance(derivation, Lookup) and sources is not None:
             chosen = task.find_source()
-            listed = chosen is not None and self._lists.is_of_list(chosen)
+            listed = chosen is not None and (worldwide or self._lists.is_of_list(chosen))
             end = ""
-            if chosen is not None and listed:
+            if chosen is not None and listed and not worldwide:
                 end = self._lists.find_other_end(chosen, sources)
                 # What stands beside the chosen work leads to what stands beside its screenwriter.
                 sources = list(self._lists.order(chosen, sources, task.list_used()))
@@ -528,7 +533,7 @@ class DistractorMaker:
             held = [one for source in sources for one in self._facts.objects(source, derivation.property)[:1]]
             losers = list(dict.fromkeys(one for one in held if one != answer))
             # Several works of one list often had the same librettist.
-            most = 3 if chosen is not None and self._lists.is_parted(chosen) else 2
+            most = 3 if chosen is not None and (worldwide or self._lists.is_parted(chosen)) else 2
             fixed = min(most, max(1, len(losers))) if listed else _count_needed(sources)
             if end and set(self._facts.objects(end, derivation.property)).isdisjoint(losers):
                 return OptionShortage("losers", "whoever takes the last for the first arrives at nothing else")
@@ -551,9 +556,6 @@ class DistractorMaker:
             rejected |= {object for _, object in self._graph.out_edges(subject)} - confused
         noun = self._siblings.noun(answer)
         stated = noun if noun and f" {fold(noun)} " in asked_for else ""
-        source = task.find_source()
-        # Laureates come from everywhere.
-        worldwide = source is not None and bool(self._find_timeline(source.derivation))
         found: dict[str, OptionCandidate] = {}
         strange: dict[str, float] = {}
         names: set[str] = set()

@@ -350,7 +350,8 @@ class LiteralProperty(_Entry):
     realm: str = ""
     """Of a timeline of those who ruled or led a country, that country: only its own people and works lead to it."""
     holder_short: str = ""
-    """What the holder of a year is called after it, where the list is spoken of anyway: `champion`; a winner else."""
+    """What the holder of a year is called after it, where the list is spoken of: `the 1955 champion`; empty where
+    people are not known by their year."""
     holder_noun: str = ""
     """What a person who holds a year is called when meant again: `president`."""
     share: str = ""

@@ -10,7 +10,7 @@ from hopwright.knowledge.source import FactGraph
 from hopwright.planning.computation_forms import Extreme, read_form
 from hopwright.planning.execution import resolve
 from hopwright.planning.expressions import evaluate
-from hopwright.planning.plan import PlanStep
+from hopwright.planning.plan import PlanStep, named_entities
 from hopwright.records import Compute, Evidence, LiteralFact, Lookup, ReverseLookup, Triplet
 from hopwright.records.values import Scalar, Value
 
@@ -31,20 +31,20 @@ def evidence_for(step: PlanStep, answers: Mapping[int, Value], graph: FactGraph,
 
 
 def find_ties(step: PlanStep, others: Iterable[str], graph: FactGraph, table: PropertyTable) -> tuple[Triplet, ...]:
-    """What joins somebody named whose death a step looks up to what else a plan names or finds: the question may say
-    that she was the mother of a director, or that he edited a film.
+    """What joins somebody named, whose death a step looks up or from whose list it chooses, to what else a plan names
+    or finds: the question may say that she was the mother of a director, that he edited a film, or directed it.
     """
     derivation = step.derivation
-    if not isinstance(derivation, Lookup) or derivation.property != table.roles.death:
-        return ()
-    if not derivation.subject.startswith("Q"):
-        return ()
-    joining = {*table.credits, *table.roles.kinship}
+    named, joining = set[str](), frozenset[str]()
+    if isinstance(derivation, Lookup) and derivation.property == table.roles.death:
+        named, joining = {derivation.subject}, table.roles.kinship.union(table.credits)
+    elif isinstance(derivation, Compute):
+        named, joining = set(named_entities(derivation)), table.roles.made
     return tuple(
-        _triplet(graph, other, property, derivation.subject)
+        _triplet(graph, other, property, object)
         for other in others
         for property, object in graph.out_edges(other)
-        if object == derivation.subject and property in joining
+        if object in named and property in joining
     )
 
 

@@ -207,10 +207,8 @@ class GraphTraversals:
         )
 
     def tied_deaths(self, owner: str, topic: str) -> tuple[UsableLiteral, ...]:
-        """The close deaths of an owner's kin, and of those who had a part in a work of the owner's."""
-        joined = (*self.graph.out_edges(owner), *self.graph.in_edges_spread(owner, MAX_EDGES))
-        tied = {other for property, other in joined if property in self.roles.kinship}
-        tied.update(*(self.graph.objects(topic, credit) for credit in self.table.credits))
+        """The close deaths of those who had a part in a work of an owner's: a mother's has to do with no work."""
+        tied = {other for credit in self.table.credits for other in self.graph.objects(topic, credit)}
         return tuple(death for death in self.close_deaths(owner) if death.entity in tied)
 
     def part(self, whole: WholeList, when: Scalar) -> tuple[tuple[tuple[dt.date, str], ...], ...]:

@@ -93,7 +93,7 @@ def list_beside(builder: PlanBuilder, readers: Sequence[str], edge: Edge, *, clo
 
 
 def list_joint_partners(builder: PlanBuilder, readers: Sequence[str], entity: str, topic: str) -> list[Edge]:
-    """Facts that lead to those with whom somebody made works: of the topic, or of what others made."""
+    """Facts of the topic that lead to those with whom somebody made works: a second film would only disguise a name."""
     traversals = builder.traversals
     joint: list[JointWork] | list[JointCount]
     if readers[0] == "count-joint":
@@ -114,7 +114,7 @@ def list_joint_partners(builder: PlanBuilder, readers: Sequence[str], entity: st
             makers -= set(traversals.table.credits)
             edges = [edge for edge in traversals.lookups_to(one.owner) if edge.property in makers]
             found |= dict.fromkeys(edge for edge in edges if edge.subject not in together)
-    return list(found)
+    return [edge for edge in found if edge.subject == topic]
 
 
 def _are_of_one_circle(builder: PlanBuilder, subject: str, property: str, other: Edge) -> bool:

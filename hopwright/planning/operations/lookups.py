@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 
-from hopwright.planning.computation_forms import Extreme, read_form
+from hopwright.planning.computation_forms import Extreme, NextHolder, read_form
 from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
 from hopwright.planning.execution import hops_used
 from hopwright.planning.operations.base import OperationContext
@@ -206,6 +206,8 @@ def _list_refused(builder: PlanBuilder, state: StepOutput, *, last: bool) -> fro
     step = builder.draft.steps[int(state.ref[3:]) - 1].derivation if state.ref.startswith("hop") else None
     form = read_form(step.expression) if isinstance(step, Compute) else None
     roles = builder.traversals.roles
+    if isinstance(form, NextHolder):  # where a laureate died is a smaller question than where they are from
+        return frozenset({roles.event_places.get(roles.death, "")}) | (roles.seldom if last else frozenset())
     if isinstance(form, Extreme):
         return frozenset({roles.event_places.get(form.property, "")}) | (roles.seldom if last else frozenset())
     return roles.trivial | roles.seldom if last else frozenset()

@@ -46,11 +46,16 @@ def next_holder(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Ope
     """Who or what holds the year after a death, or the year before, in a list that the dead person is on as well."""
     (state,) = inputs
     suits = satisfies_reader(builder, context)
+    first = builder.draft.steps[0].derivation
+    held = first.property if isinstance(first, ReverseLookup) else ""
+    if held and not builder.traversals.table.literal[held].holder_short:
+        raise PlanningDeadEnd(DeadEnd.NO_HOLDER_OF_YEAR)  # who is known by their works is asked for by one
     found = {
         (name, later): one
         for name in builder.traversals.own_timelines(state.entity)
         for later in (True, False)
-        if (one := builder.traversals.timelines[name].get(state.whole + (1 if later else -1))) is not None
+        if held in ("", name)
+        and (one := _find_beside(builder.traversals.timelines[name], state.whole, 1 if later else -1))
         and builder.admits(one)
         and suits(one)
     }
@@ -63,6 +68,12 @@ def next_holder(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Ope
     builder.take(one)
     expression = f"{'first_after' if later else 'last_before'}({name}, {state.ref})"
     return StepOutput("entity", builder.compute(expression, "comparison", one), one)
+
+
+def _find_beside(held: Mapping[int, str], year: int, step: int) -> str:
+    """Who holds the year after, or before, where neither the year itself nor the one beyond has the same holder."""
+    beside = held.get(year + step, "")
+    return "" if beside in (held.get(year), held.get(year + 2 * step)) else beside
 
 
 def named_holder(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:

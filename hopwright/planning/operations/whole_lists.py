@@ -169,6 +169,8 @@ def _count(builder: PlanBuilder, owner: str, reference: str, moment: StepOutput)
         if not builder.traversals.table.entity[part.whole.property].partial
         # Whether a concert film counts is open where there are works beside the list.
         and not builder.traversals.table.entity[part.whole.property].besides
+        # So it is whether a reworked opera, or a third of a trilogy, is one of its own.
+        and all(builder.traversals.kinds.kind(one) != "work" for _, one in part.members)
         and len(part.whole.dates) >= _FEWEST_TO_COUNT_IN
         and _belongs(builder, part.whole, owner, reference, moment)
         and _FEWEST_COUNTED <= len(part.members) <= min(_MOST_COUNTED, len(part.whole.dates) - _FEWEST_COUNTED)

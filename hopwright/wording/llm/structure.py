@@ -58,7 +58,7 @@ _EMPTY = frozenset(
     "hers such another other others who whom whose which so then".split()
 )
 """Words that take something up without saying what."""
-_TIE = re.compile(r"\b(?:his|her|the) (?:[a-z]+ )?[a-z]+,? (?=◦)|\b(?:his|her) [a-z]+, (?=the )")
+_TIE = re.compile(r"\b(?:his|her|its|the) (?:[a-z]+ )?[a-z]+,? (?=◦)|\b(?:his|her) [a-z]+, (?=the )")
 """`the librettist X` says who X is, and asks for nothing; so do `his mother, X` and `his librettist, the author of X`.
 """
 _AT_BIRTH = re.compile(r"\bat (?:the (?:time|moment) of )?(?:\w+ )?birth\b", re.IGNORECASE)

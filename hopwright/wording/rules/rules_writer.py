@@ -45,8 +45,6 @@ _SOURCES = frozenset({"novel", "play", "short story", "novella", "poem", "epic p
 """What a work may be said to be based on before the question about it."""
 _LONG = 26
 """Words of a question beyond which what it is about is told in a sentence before it."""
-_IN_ONE = 0.5
-"""How often who came next in a list is described within the question about them, rather than asked for before it."""
 _SHORT = 0.8
 """How often the shortest of several noun phrases is taken."""
 _TWO_STOPS = re.compile("(?<!\\.)\\.(\x05*)\\.(?!\\.)")
@@ -304,13 +302,12 @@ class PlanVerbaliser:
         """The last hop's question with all that leads to it."""
         if self._tells_source():
             question = self._ask_after(1)
-        elif beside := self._find_beside():
-            inline = self.draw() < _IN_ONE and self._ends_in_subject()
-            question = self.ask(len(self._steps), self.described) if inline else self._ask_both(beside)
+        elif (beside := self._find_beside()) and not self._ends_in_subject():
+            question = self._ask_both(beside)
         else:
             question = self.ask(len(self._steps), self.described)
             # What has a sentence before it already gets no second one.
-            hard = len(question.split()) > _LONG or self._tells_time()
+            hard = (len(question.split()) > _LONG and not beside) or self._tells_time()
             if hard and not self.openings and (told := self._find_told()):
                 question = self._ask_after(told)
         if not self.openings:
@@ -426,9 +423,8 @@ class PlanVerbaliser:
         full, short = self._name(people[0]), self._refer_back(people[0])
         rivals = [one for one in others if self._find_pronoun(one) in ("", pronoun)]
         before, name, after = said.partition(full)
-        # `The father of X … his mother`: his or the father's?
-        described = strip_marks(before).endswith(" of ")
-        if not rivals or (len(rivals) == 1 and not described):
+        # `The father of X … his mother`, `X wrote its libretto … its composer … his death`: whose?
+        if not rivals:
             after = re.sub(rf"(?<![\w.]){re.escape(short)}['’]s(?= )", _POSSESSIVE[pronoun], after)
         if not rivals:
             subject = rf"\b((?:when|year|was|did) (?:{MARK})*){re.escape(short)}(?![\w'’])"
@@ -528,7 +524,8 @@ class PlanVerbaliser:
     def _find_maker_of_told(self, person: str) -> str:
         """As what somebody named made the work that a sentence before the question tells of; empty for others."""
         first = self._steps[0].derivation
-        if not self._tells_source() or not isinstance(first, Lookup) or not isinstance(self.names, KinNaming):
+        entry = self.table.entity.get(first.property) if isinstance(first, Lookup) else None
+        if entry is None or not entry.told or not isinstance(first, Lookup) or not isinstance(self.names, KinNaming):
             return ""
         return self.names.maker_role(person, first.subject)
 
@@ -722,8 +719,9 @@ class PlanVerbaliser:
         if told and (event := self._told_event(derivation)):
             return entry.holder_when.replace("{e}", event)
         year = derivation.value if derivation.value.isdigit() else say(derivation.value)
-        if say == self.described and form == "holder_np" and year.isdigit() and self._is_of_list_asked(entry):
-            return f"the {year} {entry.holder_short or 'winner'}"
+        short = entry.holder_short if say == self.described and form == "holder_np" and year.isdigit() else ""
+        if short and self._is_of_list_asked(entry):
+            return f"the {year} {short}"
         templates = entry.holder_ask if form == "holder_ask" else entry.holder_np
         # `the 1922 Nobel Prize`, but not `the the year in which X died Nobel Prize`.
         before = [one for one in templates if "{y} " in one] if year.isdigit() else []
