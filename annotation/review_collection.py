@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from annotation.files import GOLD, read_settings, read_tasks
+from annotation.files import GOLD, read_planted, read_settings, read_tasks
 from annotation.gold import read_gold
 from annotation.journal import Journal
 from annotation.ledger import FOLDER, ledger_path
@@ -70,9 +70,9 @@ def gather(reviews: Path, run: Path) -> CollectedReviews:
     Raises InputError when the run has no review tasks, or a file is damaged.
     """
     tasks = list_current_tasks(run)
-    gold_items = {
-        (one.kind.value, one.key): one for one in read_gold(run / FOLDER / GOLD).values() if one.kind in REVIEWED
-    }
+    # What was pushed, and what was exported since, or never pushed.
+    planted = {**read_planted(run / "review" / "tasks"), **read_gold(run / FOLDER / GOLD)}
+    gold_items = {(one.kind.value, one.key): one for one in planted.values() if one.kind in REVIEWED}
     bases = read_settled(reviews)
     usable: list[Review] = []
     gold: list[Review] = []

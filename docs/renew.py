@@ -16,18 +16,18 @@ from hopwright.knowledge.wikidata.properties import default_table
 
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
-    "hw-d8b3f6e24bcf6cd0",
-    "hw-9c4666604a938d65",
-    "hw-5caae9383cacb008",
-    "hw-cbef5c9e8c9de0df",
+    "hw-5f11c5e576026a0d",
+    "hw-1211ec8e54439274",
+    "hw-a26d20131bd0cc1b",
+    "hw-716da855bd9aabd4",
     "hw-b2c7836425150e08",
     "hw-693ee28512842a2c",
-    "hw-caab15085e41382c",
-    "hw-02396ff9fa9e1d04",
-    "hw-b189cfc691d0153e",
-    "hw-b409d9da7eaf9e98",
-    "hw-cbfb476e2b0a894b",
-    "hw-b1a1fa594957cb32",
+    "hw-1822b14f5e83c822",
+    "hw-2acb269bdba195dc",
+    "hw-1fc9f8d3c6ddb106",
+    "hw-ba8ec5535ee65313",
+    "hw-d23dadc1dfe078cf",
+    "hw-9c7aad89b483fd9d",
 )
 HEAD = """# Twelve items
 

@@ -366,6 +366,8 @@ class LiteralProperty(_Entry):
     """Of a timeline with a holder in each year, a noun phrase for one, to go before `the year after X died`."""
     years: tuple[int, ...] = ()
     """All years of a timeline with gaps, those included whose holders are not known here."""
+    reserved: tuple[int, ...] = ()
+    """Years of an annual timeline whose prize was given in a later one: of these nobody is asked by the year beside."""
     variants: tuple[LiteralWording, ...] = ()
 
     def worded(self, subject: EntityKind) -> LiteralProperty:

@@ -13,6 +13,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from dataclasses import dataclass, replace
@@ -29,6 +30,8 @@ _T = TypeVar("_T")
 ANSWERS, UNANSWERED = "answers", "without_answer"
 """The figures of a shard that asked models: answers that they gave, and requests that got none of use."""
 _COLLECT = (20_000, 20, 100)
+_GRACE = 8.0
+"""Seconds for which the shards of an interrupted run may go on."""
 _guard = threading.Lock()
 _open: list[WorkerPool] = []
 
@@ -114,6 +117,19 @@ class WorkerPool:
         if self._executor is not None:
             self._executor.shutdown(wait=True, cancel_futures=True)
 
+    def abandon(self) -> None:
+        """End the workers when the run was interrupted; a shard that takes longer than some seconds is left undone.
+
+        It may wait for a model that never answers. The next start makes it again.
+        """
+        if self._executor is None:
+            return
+        self._executor.shutdown(wait=False, cancel_futures=True)
+        end = time.monotonic() + _GRACE
+        for child in multiprocessing.active_children():
+            child.join(max(0.0, end - time.monotonic()))
+            child.terminate()
+
 
 @contextlib.contextmanager
 def open_pool(
@@ -132,7 +148,13 @@ def open_pool(
     with contextlib.ExitStack() as stack:
         runner = stack.enter_context(open_cluster(count)) if open_cluster is not None else None
         pool = stack.enter_context(contextlib.closing(WorkerPool(count, cluster=runner)))
-        yield stack.enter_context(_use(pool))
+        try:
+            yield stack.enter_context(_use(pool))
+        except Exception:
+            raise
+        except BaseException:  # Ctrl-C, or what Prefect makes of a request to end
+            pool.abandon()
+            raise
 
 
 @contextlib.contextmanager

@@ -17,7 +17,7 @@ import contextlib
 from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hopwright.environments.tools import PassageFinder, to_function_specs
 from hopwright.foreign import BodyReader, JsonError, TooLargeError, load_json
@@ -37,14 +37,20 @@ _BATCH = 256
 """Requests that are answered as one batch at most."""
 
 
-class NamedEpisode(BaseModel):
+class _Asked(BaseModel):
+    """What a field that is not known is refused in: a misspelt one would be left at its default."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class NamedEpisode(_Asked):
     """An episode that is to begin with a task."""
 
     episode: str = Field(min_length=1, max_length=_LONGEST_ID)
     task: str = Field(max_length=_LONGEST_ID)
 
 
-class ResetRequest(BaseModel):
+class ResetRequest(_Asked):
     """Which episodes are to begin: named ones, or so many that the seed draws."""
 
     episodes: list[NamedEpisode] = Field([], max_length=_MOST_ROWS)
@@ -63,13 +69,13 @@ class WireStep(WireTurn):
     turn: int = Field(ge=0)
 
 
-class StepRequest(BaseModel):
+class StepRequest(_Asked):
     """Turns of any episodes."""
 
     steps: list[WireStep] = Field(max_length=_MOST_ROWS)
 
 
-class CloseRequest(BaseModel):
+class CloseRequest(_Asked):
     """Episodes that nobody goes on with."""
 
     episodes: list[str] = Field(max_length=_MOST_ROWS)
@@ -86,13 +92,13 @@ class LooseCall(WireCall):
     messages: list[dict[str, Any]] = Field([], max_length=1_000)
 
 
-class CallRequest(BaseModel):
+class CallRequest(_Asked):
     """Calls of any rollouts."""
 
     calls: list[LooseCall] = Field(max_length=_MOST_ROWS)
 
 
-class Rollout(BaseModel):
+class Rollout(_Asked):
     """A rollout as chat messages in OpenAI's form, without its prompt or with it."""
 
     task: str = Field(max_length=_LONGEST_ID)
@@ -100,7 +106,7 @@ class Rollout(BaseModel):
     form: Form = "tools"
 
 
-class ScoreRequest(BaseModel):
+class ScoreRequest(_Asked):
     """Rollouts that another loop played."""
 
     rollouts: list[Rollout] = Field(max_length=_MOST_ROWS)

@@ -13,6 +13,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+import aiohttp
 import httpx2
 
 from hopwright.foreign import ENCODINGS, BodyError, BodyReader, read_body_limit
@@ -100,7 +101,7 @@ class _SdkProvider(Generic[_Client]):
             raise wrap_silence(error, timeout_s) from None
         except UnicodeError as error:
             raise CallError("bad_request", f"the prompt cannot be encoded: {error}") from None
-        except (self._base_error, httpx2.HTTPError, OSError, UnreadableBodyError) as error:
+        except (self._base_error, httpx2.HTTPError, aiohttp.ClientError, OSError, UnreadableBodyError) as error:
             if isinstance(cause := find_cause(error), UnreadableBodyError):
                 raise CallError("garbled", str(cause)) from None
             raise CallError("connection", f"connection failed: {describe_cause(error)}") from None

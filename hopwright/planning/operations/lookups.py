@@ -206,8 +206,9 @@ def _list_refused(builder: PlanBuilder, state: StepOutput, *, last: bool) -> fro
     step = builder.draft.steps[int(state.ref[3:]) - 1].derivation if state.ref.startswith("hop") else None
     form = read_form(step.expression) if isinstance(step, Compute) else None
     roles = builder.traversals.roles
-    if isinstance(form, NextHolder):  # where a laureate died is a smaller question than where they are from
-        return frozenset({roles.event_places.get(roles.death, "")}) | (roles.seldom if last else frozenset())
+    if isinstance(form, NextHolder):  # a laureate's wife, or deathbed, is nothing that anybody wonders about
+        idle = roles.kinship | {roles.event_places.get(roles.death, "")}
+        return idle | (roles.seldom if last else frozenset())
     if isinstance(form, Extreme):
         return frozenset({roles.event_places.get(form.property, "")}) | (roles.seldom if last else frozenset())
     return roles.trivial | roles.seldom if last else frozenset()

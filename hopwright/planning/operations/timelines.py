@@ -55,6 +55,7 @@ def next_holder(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Ope
         for name in builder.traversals.own_timelines(state.entity)
         for later in (True, False)
         if held in ("", name)
+        and state.whole + (1 if later else -1) not in builder.traversals.table.literal[name].reserved
         and (one := _find_beside(builder.traversals.timelines[name], state.whole, 1 if later else -1))
         and builder.admits(one)
         and suits(one)
