@@ -45,11 +45,7 @@ def read_parquet_rows(path: Path, columns: Sequence[str] = ()) -> Iterator[dict[
             _check_sizes(file.metadata, path.stat().st_size)
             texts, rows = _list_text_columns(file.metadata), _count_rows(file.metadata)
         with pq.ParquetFile(path, memory_map=True, read_dictionary=texts) as file:
-            left = LONGEST_LINE + _RATIO * path.stat().st_size
             for batch in file.iter_batches(rows, columns=list(columns) or None):
-                left -= sum(map(_measure, batch.columns))
-                if left < 0:
-                    raise ParquetError(f"its rows unpack to over {_RATIO} times its size, and are not read further")
                 yield from _unpack(batch)
     except OSError as error:
         if error.errno is not None:

@@ -104,7 +104,7 @@ def read_message(message: Mapping[str, Any]) -> WireTurn:
     for call in said if isinstance(said, list) else [said]:
         function = call.get("function") or {} if isinstance(call, Mapping) else None
         if not isinstance(function, Mapping):
-            calls.append(call)  # refused below
+            calls.append(None)  # refused below
             continue
         arguments = function.get("arguments") or ""
         text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)

@@ -195,3 +195,26 @@ def test_a_line_of_json_may_hold_a_line_separator(tmp_path: Path) -> None:
     path = tmp_path / "q.jsonl"
     path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), "utf-8")
     assert OverlapFinder().compare(path).questions == 2
+
+
+def test_more_records_than_any_set_has_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hopwright.checks.overlap._MOST_RECORDS", 3)
+    path = tmp_path / "many.json.gz"
+    path.write_bytes(gzip.compress(b"[{},{},{},{}]"))
+    with pytest.raises(InputError, match="more than 3 records"):
+        OverlapFinder().compare(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{"question": "Who was it that sang in Nilsby?"},\n {"question": "Half \\ud800 of a pair?"}]',
+        '{"data": [\n{"question": "Who was it?"}, {"question": "And who then?"}]}',
+        '{"question": "Who was it?"}\n{"question": "And who then?"}\n',
+        '{"version": 1}\n{"question": "Who was it?"}\n{"question": "And who then?"}\n',
+    ],
+)
+def test_records_come_from_arrays_objects_and_lines(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "some.json"
+    path.write_text(text, "utf-8")
+    assert OverlapFinder().compare(path).questions == 2

@@ -1,16 +1,19 @@
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import CancelledError
 from pathlib import Path
 
 import pytest
 
 from hopwright.errors import InputError, RunError
-from hopwright.stages.workers import current_pool, open_pool
+from hopwright.stages.workers import WorkerPool, current_pool, open_pool
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -68,3 +71,20 @@ def is_running(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
         return False
+
+
+def test_an_interrupted_run_does_not_wait_for_a_worker_that_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hopwright.stages.workers._GRACE", 0.5)
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt), open_pool(2) as pool:
+        waiting = threading.Thread(target=wait_for_nothing, args=(pool,), daemon=True)
+        waiting.start()
+        pool.run(os.getpid)
+        raise KeyboardInterrupt
+    waiting.join(30)
+    assert time.monotonic() - began < 120 and not waiting.is_alive()
+
+
+def wait_for_nothing(pool: WorkerPool) -> None:
+    with contextlib.suppress(RunError, CancelledError):
+        pool.run(time.sleep, 600)

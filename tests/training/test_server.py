@@ -108,12 +108,36 @@ def test_what_is_no_request_is_told_in_one_line(world: World, tmp_path: Path) ->
             ("step", [], "valid dictionary"),
             ("reset", {"count": 10**9}, "less than or equal"),
             ("reset", {"count": 1, "split": "other"}, "train"),
+            ("reset", {"count": 1, "spilt": "test"}, "spilt"),
         ):
             with pytest.raises(ServerError, match=f"422.*{said}"):
                 environment.post(path, body)
         with pytest.raises(ServerError, match="no task 'x'"):
             environment.score("x", [])
         assert environment.get("health")["open"] == 0
+
+
+def test_nonsense_in_one_rollout_leaves_the_others_scored(world: World, tmp_path: Path) -> None:
+    task = world[2][0].id
+    with serving(world, tmp_path) as environment:
+        for calls in ("x", [{"function": 1}], [7]):
+            bad = {"task": task, "messages": [{"role": "assistant", "content": "", "tool_calls": calls}]}
+            good = {"task": task, "messages": [{"role": "assistant", "content": "I do not know."}]}
+            first, second = environment.post("score", {"rollouts": [bad, good]})["results"]
+            assert "error" in first and "rewards" in second
+            call = {"name": "search", "arguments": "{}", **bad}
+            (called,) = environment.post("call", {"calls": [call]})["results"]
+            assert called["problem"]
+
+
+def test_an_open_episode_is_not_taken_over_by_another_task(world: World, tmp_path: Path) -> None:
+    one, other = (line.id for line in world[2][:2])
+    with serving(world, tmp_path) as environment:
+        wanted = [{"episode": "a", "task": one}, {"episode": "a", "task": other}, {"episode": "a", "task": one}]
+        begun, refused, again = environment.post("reset", {"episodes": wanted})["episodes"]
+        assert begun["task"] == again["task"] == one and "close it first" in refused["error"]
+        drawn = {easiest: environment.reset(count=1, seed=5, easiest=easiest)[0] for easiest in (0.1, 1.0)}
+        assert drawn[0.1]["episode"] != drawn[1.0]["episode"]
 
 
 def test_many_clients_at_once_are_answered_in_batches(world: World, tmp_path: Path) -> None:

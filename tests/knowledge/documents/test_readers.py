@@ -4,6 +4,7 @@ import bz2
 import gzip
 import json
 import lzma
+import random
 import tarfile
 import zipfile
 from pathlib import Path
@@ -385,3 +386,25 @@ def test_a_header_of_an_archive_is_not_read_whatever_its_length(tmp_path: Path) 
             file.write(bytes(1 << 20))
     with pytest.raises(InputError, match="a header of more than 16 MiB"):
         read(tmp_path / "a.tar.xz")
+
+
+def test_a_page_of_a_tag_with_thousands_of_attributes_is_refused_at_once(tmp_path: Path) -> None:
+    pytest.importorskip("trafilatura", reason="the extra documents is not installed")
+    attributes = " ".join(f"a{number}=1" for number in range(40_000))
+    (row,) = read_text(tmp_path / "a.html", f"<html><body><p {attributes}>Some words stand here.</p></body></html>")
+    assert isinstance(row, MalformedRow) and "a tag of more than" in row.reason
+
+
+def test_one_long_text_in_every_row_is_refused_though_the_rows_differ(tmp_path: Path) -> None:
+    """A dictionary states the text once; kept for each row it would take gigabytes."""
+    path, rows = tmp_path / "a.parquet", 5_000
+    text = "".join(random.Random(1).choices("abcdefgh ", k=200_000))
+    texts = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), pa.array([text]))
+    table = pa.table({"title": [f"Title {number}" for number in range(rows)], "text": texts})
+    pq.write_table(table, path, compression="zstd")
+    taken = 0
+    with pytest.raises(InputError, match="times its size"):
+        for file in list_source_files(path):
+            for _ in read_documents(file, "auto"):
+                taken += 1
+    assert taken < rows / 5

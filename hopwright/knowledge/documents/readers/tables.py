@@ -13,6 +13,7 @@ from hopwright.knowledge.documents.readers.rows import MalformedRow, RawDocument
 from hopwright.records.parquet_rows import ParquetError, read_parquet_rows
 
 _LONGEST_FIELD = 1 << 27
+_RATIO = 100
 _TOO_LONG = f"it is longer than {LONGEST_LINE >> 20} MiB"
 _NO_ARRAY = "not a JSON array"
 Rows = Iterator[RawDocument | MalformedRow]
@@ -83,12 +84,18 @@ def read_tab_separated(file: SourceFile) -> Rows:
 
 
 def read_parquet(file: SourceFile) -> Rows:
-    """Rows of a Parquet file, batch by batch. Raises InputError when it is truncated or no Parquet."""
+    """Rows of a Parquet file, batch by batch. Raises InputError when it is truncated or no Parquet, or where the same
+    long text is in row after row: kept as so many documents it would take a thousand times the file's size.
+    """
     if file.member:
         raise InputError(f"{file.name}: unpack the archive first; Parquet is not read from within one")
     number = 0
     try:
+        left = LONGEST_LINE + _RATIO * file.path.stat().st_size
         for number, row in enumerate(read_parquet_rows(file.path), start=1):
+            left -= sum(len(value) for value in (row or {}).values() if isinstance(value, str))
+            if left < 0:
+                raise ParquetError(f"its rows hold over {_RATIO} times its size")
             if row is None:
                 yield MalformedRow(f"row {number}", _TOO_LONG)
             else:
