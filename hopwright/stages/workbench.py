@@ -59,6 +59,8 @@ class Workbench:
         made: list[Item] = []
         for plan in self._draw(number):
             for item in self.word([plan]):
+                if any(one.id == item.id for one in made):
+                    continue
                 checks = tuple(self.check([item])[item.id])
                 failed = next((check for check in checks if check.outcome == "fail"), None)
                 if failed is not None:
