@@ -20,6 +20,7 @@ import pytest
 
 pytest.importorskip("tantivy", reason="the extra documents is not installed")
 
+from hopwright.environments.tools import CorpusFinder
 from hopwright.evaluation.items import EvalItem
 from hopwright.exports import write_folder
 from hopwright.exports.agents import AGENT_EXPORTERS, AgentExport
@@ -50,7 +51,7 @@ def export_all(retriever: Retriever, items: tuple[EvalItem, ...], home: Path) ->
     options = TaskSetOptions(test_share=0.25)
     tasks = make_task_set(items, retriever, read_prompts(ROOT / "prompts"), options)
     for name, write in AGENT_EXPORTERS.items():
-        write_folder(write(AgentExport(tasks, retriever, 0, 0.2)), home / name)
+        write_folder(write(AgentExport(tasks, CorpusFinder(retriever), 0, 0.2)), home / name)
 
 
 @pytest.fixture(scope="module")
