@@ -244,7 +244,7 @@ def _prepare_agents(found: PictureSet, parameters: PicturesExportParameters) -> 
     from hopwright.training.task_sets import TaskSetOptions
 
     corpus = parameters.corpus
-    retriever = Retriever.open(corpora.find_folder(CorpusName(corpus=corpus))) if corpus is not None else None
+    retriever = Retriever.open(corpora.find_folder(CorpusName(corpus=corpus))) if corpus else None
     budget = TaskSetOptions(
         seed=parameters.seed,
         max_steps=parameters.max_steps,

@@ -60,9 +60,10 @@ def export_pictures(
         for form in forms:
             if form in AGENT_EXPORTERS:
                 assert agents is not None
-                for name, data in AGENT_EXPORTERS[form](agents).items():
+                files = AGENT_EXPORTERS[form](agents)
+                for name, data in files.items():
                     write_file(aside / form / name, data)
-                written[form] = len(agents.tasks.lines)
+                written[form] = files["sft.jsonl"].count(b"\n") if "sft.jsonl" in files else len(agents.tasks.lines)
                 continue
             split, write = FORMS[form]
             items = found.of_split(split)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from hopwright.settings.base import MODEL_PATTERN, NAME_PATTERN, Cli, Parameters
+from hopwright.settings.base import MODEL_PATTERN, NAME_PATTERN, OPTIONAL_NAME_PATTERN, Cli, Parameters
 from hopwright.settings.corpus import AgentParameters
 from hopwright.settings.models import ModelParameters
 from hopwright.settings.presets import read_picture_presets
@@ -104,9 +104,9 @@ class PicturesExportParameters(PicturesName, AgentParameters):
         description="For other programs: lm-eval, inspect, llama-factory. For agents that look pictures up: "
         "environment, verifiers, inspect-agent, verl-agent, trajectories.",
     )  # fmt: skip
-    corpus: str | None = Field(
-        default=None,
-        pattern=NAME_PATTERN,
+    corpus: str = Field(
+        default="",
+        pattern=OPTIONAL_NAME_PATTERN,
         title="Corpus",
         description="For agents: name of the corpus that they search. Without it they search the facts of the set.",
     )
