@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 
 from hopwright.environments.picture_finder import PictureLibrary
 from hopwright.errors import InputError
+from hopwright.exports import write_folder
 from hopwright.exports.agents import AgentExport
 from hopwright.knowledge.images.store import PictureStore
 from hopwright.llm.prompts import load_prompts
@@ -239,3 +240,32 @@ def test_a_folder_that_is_not_whole_is_refused(folder: Path, tmp_path: Path) -> 
         open_library(tmp_path, None)
     with pytest.raises(InputError, match=r"rest on facts\.jsonl"):
         open_library(folder / "environment", object())  # type: ignore[arg-type]
+
+
+def test_with_a_corpus_hops_are_found_where_it_states_them(
+    small_set: PictureSet, store: PictureStore, tmp_path: Path
+) -> None:
+    pytest.importorskip("tantivy", reason="the extra documents is not installed")
+    from hopwright.knowledge.documents.index import Retriever, build_index
+    from hopwright.settings import CorpusIndexParameters
+    from tests.knowledge.documents.builders import add, write_lines
+
+    facts = [fact for item, _ in small_set.items for hop in item.hops for fact in hop.evidence.triplets]
+    texts = {f"{one.subject_label} {one.property_label} {one.object_label}." for one in facts}
+    pages = [{"id": f"d{number}", "title": "A page", "text": text} for number, text in enumerate(sorted(texts))]
+    add(write_lines(tmp_path / "pages.jsonl", pages), tmp_path / "corpus", near_duplicates=0)
+    build_index(tmp_path / "corpus", CorpusIndexParameters(language="english"))
+    made = make_picture_tasks(
+        small_set, store, load_prompts(), TaskSetOptions(), retriever=Retriever.open(tmp_path / "corpus")
+    )
+    assert made.tasks.lines and "facts.jsonl" not in made.beside
+    for line in made.tasks.lines:
+        documents = {place.document for hop in line.hops for fact in hop.gold for place in fact}
+        assert not any(one.startswith("fact-") for one in documents)
+        assert {one for one in documents if one.startswith("pic-")} == {f"pic-{one[:24]}" for one in line.pictures}
+    assert {one["reason"] for one in made.tasks.left_out} <= {
+        "no passage states one of its hops", "a question of another part rests on the same facts",
+    }  # fmt: skip
+    write_folder({**made.beside, "tasks.jsonl": b""}, tmp_path / "folder")
+    library, _ = open_library(tmp_path / "folder", Retriever.open(tmp_path / "corpus"))
+    assert library.search("shares border with", 3)
