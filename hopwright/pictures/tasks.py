@@ -61,9 +61,8 @@ def make_picture_tasks(
 ) -> AgentExport:
     """Make the tasks of a set and of its twins. With a corpus that is searched, hops are found where it states them.
 
-    Of the options the budget and the seed count; `recoveries` is for trajectories.
-
-    Raises InputError where nothing of the set can be asked.
+    Of the options the budget and the seed count; `recoveries` is for trajectories. Raises InputError where nothing of
+    the set can be asked.
     """
     facts = tell_facts([*(item for item, _ in found.items), *found.twins])
     passages: PassageFinder = FactFinder(facts) if retriever is None else CorpusFinder(retriever)
@@ -85,6 +84,7 @@ def make_picture_tasks(
             left_out.append({"id": item.id, "reason": reason})
             continue
         assert own is not None
+        parts.setdefault(name_facts(item), own)
         stated.setdefault(own, set()).update(_name_each(item))
         ranks = rank_gold(task, search)
         line = make_line(
@@ -132,8 +132,19 @@ def open_library(folder: Path, retriever: Retriever | None) -> tuple[PictureLibr
         if (folder / FACTS).is_file():
             raise InputError(f"{folder}: its tasks rest on facts.jsonl; export them with --corpus to search a corpus")
         return PictureLibrary(store, CorpusFinder(retriever)), basis
-    facts = [_read_fact(row, place) for row, place in read_json_lines(folder / FACTS, "hopwright images export")]
-    return PictureLibrary(store, FactFinder(facts)), {**basis, "facts": hash_file(folder / FACTS)}
+    return PictureLibrary(store, FactFinder(read_facts(folder / FACTS))), {**basis, "facts": hash_file(folder / FACTS)}
+
+
+def read_facts(path: Path) -> list[FoundPassage]:
+    """Read a file of facts. Raises InputError naming the line that is none."""
+    facts: list[FoundPassage] = []
+    for row, place in read_json_lines(path, "hopwright images export"):
+        named = [row.get(name) for name in ("id", "title", "text")] if isinstance(row, dict) else []
+        if not named or not all(isinstance(one, str) for one in named):
+            raise InputError(f"{place}: a fact has an id, a title and a text")
+        id, title, text = map(str, named)
+        facts.append(FoundPassage(id, title, text, id, 0, len(text)))
+    return facts
 
 
 def _find_reason(
@@ -163,11 +174,3 @@ def _state_in_corpus(item: Item, task: Task, gold: GoldFinder) -> Task:
 
 def _name_each(item: Item) -> set[str]:
     return {name_fact(fact) for hop in item.hops for fact in list_facts(hop)}
-
-
-def _read_fact(row: Any, place: str) -> FoundPassage:
-    try:
-        id, title, text = (str(row[name]) for name in ("id", "title", "text"))
-    except (KeyError, TypeError):
-        raise InputError(f"{place}: a fact has an id, a title and a text") from None
-    return FoundPassage(id, title, text, id, 0, len(text))

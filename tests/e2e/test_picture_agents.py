@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from flows.cli import app
 from hopwright.pictures.dataset import write_picture_set
 from hopwright.settings import PictureQuestionsParameters
-from tests.e2e.test_agent_exports import VERL, call, read_means, run_inspect, run_vf_eval, serve_tasks
+from tests.e2e.test_agent_exports import ROOT, VERL, call, read_means, run_inspect, run_vf_eval, serve_tasks
 from tests.pictures.conftest import source as source
 from tests.pictures.painted import build_painted_store, open_drafter
 
@@ -21,8 +21,6 @@ pytestmark = [pytest.mark.e2e, pytest.mark.servers]
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory: pytest.TempPathFactory, source) -> Path:  # type: ignore[no-untyped-def]
     """The folders of agents, made by the command line."""
-    from typer.testing import CliRunner
-
     home = tmp_path_factory.mktemp("home")
     store = build_painted_store(home, source)
     (home / "pictures").mkdir()
@@ -33,8 +31,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory, source) -> Path:  # type:
     )  # fmt: skip
     forms = ["environment", "trajectories", "verifiers", "inspect-agent", "verl-agent"]
     command = ["images", "export", str(home / "set"), str(home / "exported"), "--form", ",".join(forms)]
-    done = CliRunner().invoke(app, command, env={"HOPWRIGHT_HOME": str(home)})
-    assert done.exit_code == 0, done.output
+    call([sys.executable, "-m", "flows.cli", *command], ROOT, HOPWRIGHT_HOME=str(home))
     return home / "exported"
 
 
