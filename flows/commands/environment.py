@@ -17,7 +17,12 @@ app = typer.Typer(
 @takes(EnvironmentServeParameters)
 def serve_environment(
     *,
-    tasks: Annotated[Path, typer.Argument(help="A folder that `hopwright export --to environment` wrote.")],
+    tasks: Annotated[
+        Path,
+        typer.Argument(
+            help="The folder `environment` of `hopwright export --to` or of `hopwright images export --form`."
+        ),
+    ],
     options: Options,
 ) -> None:
     """Play thousands of episodes at once over HTTP (POST /reset, /step, /score); killed, it goes on with them."""

@@ -9,6 +9,7 @@ from flows.commands.options import Json, Options, Store, takes
 from hopwright.settings import (
     PictureQuestionsParameters,
     PicturesEvaluateParameters,
+    PicturesExportParameters,
     PicturesFetchParameters,
     PicturesFilterParameters,
     PicturesName,
@@ -123,19 +124,18 @@ def reword_questions(
 
 
 @app.command("export")
+@takes(PicturesExportParameters)
 def export_questions(
+    *,
     folder: Folder,
     target: Annotated[Path, typer.Argument(help="Folder to write; one of that name is replaced.")],
-    form: Annotated[
-        list[str] | None,
-        typer.Option("--form", help="lm-eval, inspect or llama-factory; without it, all three."),
-    ] = None,
+    options: Options,
     as_json: Json = False,
 ) -> None:
-    """Write a folder for lm-evaluation-harness, Inspect or LLaMA-Factory."""
+    """Write a folder for lm-evaluation-harness, Inspect or LLaMA-Factory, or tasks for agents that look pictures up."""
     from flows.console.images import export
 
-    export(folder, target, form or [], as_json=as_json)
+    export(folder, target, options, as_json=as_json)
 
 
 @app.command("tasks")

@@ -1,13 +1,13 @@
 """`hopwright environment …`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from flows.console.corpus import find_folder
 from flows.console.options import merge_options
 from flows.console.output import out, print_json
-from hopwright.environments.tools import CorpusFinder
+from hopwright.environments.tools import CorpusFinder, PassageFinder
 from hopwright.errors import InputError
 from hopwright.knowledge.documents.index import Retriever
 from hopwright.runs.files import hash_file
@@ -16,7 +16,7 @@ from hopwright.training.episodes import EpisodePool
 from hopwright.training.journal import Journal, read_journal
 from hopwright.training.server import EpisodeService, make_app
 from hopwright.training.summaries import tabulate_results
-from hopwright.training.task_files import TASKS, read_tasks
+from hopwright.training.task_files import TASKS, TaskLine, read_tasks
 
 
 def serve(tasks: Path, options: Mapping[str, Any]) -> None:
@@ -25,10 +25,9 @@ def serve(tasks: Path, options: Mapping[str, Any]) -> None:
 
     parameters = load_parameters(merge_options({}, options), EnvironmentServeParameters)
     lines = read_tasks(tasks)
-    retriever = Retriever.open(find_folder(parameters))
-    finder = CorpusFinder(retriever)
     file = tasks / TASKS if tasks.is_dir() else tasks
-    basis = {"tasks": hash_file(file), "corpus": retriever.store.manifest.content, "search": retriever.describe()}
+    finder, world = _open_world(file.parent, lines, parameters, corpus_given=options.get("corpus") is not None)
+    basis = {"tasks": hash_file(file), **world}
     journal = Journal(Path(parameters.journal).expanduser(), basis)
     pool = EpisodePool(lines, finder, journal)
     out.out(f"{len(lines):,} tasks, {pool.open:,} open episodes, journal {journal.path}")
@@ -43,6 +42,24 @@ def serve(tasks: Path, options: Mapping[str, Any]) -> None:
         raise InputError(f"cannot listen at {parameters.host}, port {parameters.port}: take another --port") from None
     finally:
         journal.close()
+
+
+def _open_world(
+    folder: Path, lines: Sequence[TaskLine], parameters: EnvironmentServeParameters, *, corpus_given: bool
+) -> tuple[PassageFinder, dict[str, str]]:
+    """What finds for the tasks, and hashes of what it rests on."""
+    with_pictures = any(line.pictures for line in lines)
+    retriever, world = None, {}
+    if corpus_given or not with_pictures:
+        retriever = Retriever.open(find_folder(parameters))
+        world = {"corpus": retriever.store.manifest.content, "search": retriever.describe()}
+    if with_pictures:
+        from hopwright.pictures.tasks import open_library
+
+        library, basis = open_library(folder, retriever)
+        return library, {**world, **basis}
+    assert retriever is not None
+    return CorpusFinder(retriever), world
 
 
 def report(journal: Path, tasks: Path, *, as_json: bool) -> None:

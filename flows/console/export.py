@@ -7,6 +7,7 @@ from typing import Any
 from flows.console.corpus import find_folder
 from flows.console.options import merge_options, pick_run
 from flows.console.output import err, out, print_json
+from hopwright.environments.tools import CorpusFinder
 from hopwright.errors import InputError
 from hopwright.evaluation.items import TO_TEST_ON, TO_TRAIN_ON, EvalItem, read_items
 from hopwright.exports import TRAINING, export_items, write_folder
@@ -45,7 +46,8 @@ def export_to(
         retriever = Retriever.open(find_folder(parameters))
         with err.status(f"looking for where {len(items):,} items are stated"):
             tasks = _make_tasks(items, retriever, parameters)
-            export = AgentExport(tasks, retriever, parameters.seed, parameters.recoveries)
+            basis = {"corpus": retriever.store.manifest.content}
+            export = AgentExport(tasks, CorpusFinder(retriever), parameters.seed, parameters.recoveries, basis)
             written = write_folder(AGENT_EXPORTERS[tool](export), target)
     else:
         written = export_items(items, tool, load_prompts(), target, parameters.seed)

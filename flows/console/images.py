@@ -5,11 +5,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from flows.console import corpus as corpora
 from flows.console.graph import find_store
 from flows.console.options import merge_options
 from flows.console.output import err, out, print_json
 from flows.console.set_audits import show_audit
 from hopwright.errors import InputError
+from hopwright.exports.agents import AGENT_EXPORTERS, AgentExport
 from hopwright.foreign import read_file, show
 from hopwright.knowledge.images.commons import COMMONS, STATEMENTS, CommonsPictures
 from hopwright.knowledge.images.flags import FlagPictures
@@ -21,13 +23,15 @@ from hopwright.knowledge.images.store import PictureStore, build_store
 from hopwright.knowledge.wikidata.source import WikidataSource
 from hopwright.knowledge.wikidata.sparql import AnswerCache, SparqlClient, SparqlSettings
 from hopwright.pictures.audit import audit_pictures
-from hopwright.pictures.dataset import read_picture_set, save_picture_set, write_picture_set
+from hopwright.pictures.dataset import PictureSet, read_picture_set, save_picture_set, write_picture_set
 from hopwright.pictures.drafting import PictureDrafter
 from hopwright.pictures.drawing import PictureCounts
 from hopwright.settings import (
+    CorpusName,
     ModelParameters,
     PictureQuestionsParameters,
     PicturesEvaluateParameters,
+    PicturesExportParameters,
     PicturesFetchParameters,
     PicturesFilterParameters,
     PicturesName,
@@ -197,14 +201,15 @@ def reword_set(folder: Path, target: Path, options: Mapping[str, Any], *, as_jso
     out.out(str(target))
 
 
-def export(folder: Path, target: Path, forms: list[str], *, as_json: bool) -> None:
+def export(folder: Path, target: Path, options: Mapping[str, Any], *, as_json: bool) -> None:
     """Write the folders of other programs."""
-    from hopwright.pictures.exports import FORMS, export_pictures
+    from hopwright.pictures.exports import export_pictures
 
-    chosen = forms or list(FORMS)
-    if unknown := [form for form in chosen if form not in FORMS]:
-        raise InputError(f"form {show(unknown[0])} is none of {', '.join(FORMS)}")
-    written = export_pictures(read_picture_set(folder), target, chosen)
+    parameters = load_parameters(merge_options({}, options), PicturesExportParameters)
+    found = read_picture_set(folder)
+    with err.status("writing"):
+        agents = _prepare_agents(found, parameters) if AGENT_EXPORTERS.keys() & set(parameters.forms) else None
+        written = export_pictures(found, target, parameters.forms, agents)
     if as_json:
         print_json({"folder": str(target), "rows": written})
         return
@@ -230,6 +235,24 @@ def write_tasks(folder: Path, target: Path, most: int, *, as_json: bool) -> None
 def find_folder(parameters: PicturesName) -> Path:
     """The folder of a store of pictures in Hopwright's home; it need not be there yet."""
     return home() / "pictures" / parameters.pictures
+
+
+def _prepare_agents(found: PictureSet, parameters: PicturesExportParameters) -> AgentExport:
+    from hopwright.knowledge.documents.index import Retriever
+    from hopwright.llm.prompts import load_prompts
+    from hopwright.pictures.tasks import make_picture_tasks
+    from hopwright.training.task_sets import TaskSetOptions
+
+    corpus = parameters.corpus
+    retriever = Retriever.open(corpora.find_folder(CorpusName(corpus=corpus))) if corpus else None
+    budget = TaskSetOptions(
+        seed=parameters.seed,
+        max_steps=parameters.max_steps,
+        max_turns=parameters.max_turns,
+        max_tokens=parameters.max_tokens,
+    )
+    store = PictureStore.open(find_folder(parameters))
+    return make_picture_tasks(found, store, load_prompts(), budget, parameters.recoveries, retriever)
 
 
 def _open_session(verb: str, folder: Path, models: Sequence[str], wanted: ModelParameters) -> "Session":

@@ -12,7 +12,9 @@ from collections.abc import Sequence
 from hopwright.environments.task import FoundPassage
 from hopwright.environments.tools import PassageFinder
 from hopwright.errors import InputError
+from hopwright.foreign import show
 from hopwright.knowledge.images.searching import FoundImage, ImageSearcher
+from hopwright.knowledge.images.store import PictureStore
 
 
 class PictureFinder:
@@ -21,7 +23,7 @@ class PictureFinder:
     def __init__(self, searcher: ImageSearcher, pictures: Sequence[bytes], passages: PassageFinder) -> None:
         self._searcher = searcher
         self._pictures = tuple(pictures)
-        self._passages = passages
+        self.passages = passages
 
     def look_up(self, image: int, most: int) -> list[FoundPassage]:
         """See PictureLooker. A picture that is like nothing known gives nothing."""
@@ -29,6 +31,36 @@ class PictureFinder:
             raise InputError(f"the question has {len(self._pictures)} pictures, the first is 1")
         found = self._searcher.search_known(self._pictures[image - 1], most)
         return [tell_found(one) for one in found]
+
+    def search(self, query: str, most: int) -> Sequence[FoundPassage]:
+        """See PassageFinder."""
+        return self.passages.search(query, most)
+
+    def read(self, id: str) -> FoundPassage:
+        """See PassageFinder."""
+        return self.passages.read(id)
+
+
+class PictureLibrary:
+    """Finds for all questions about the pictures of a store: passages itself, pictures by what `of` gives."""
+
+    def __init__(self, store: PictureStore, passages: PassageFinder) -> None:
+        self.store = store
+        self._searcher = ImageSearcher(store)
+        self._passages = passages
+        self._read: dict[str, bytes] = {}
+
+    def of(self, media: Sequence[str]) -> PictureFinder:
+        """The finder of a question with these pictures, in order. Raises InputError for one that is not there."""
+        return PictureFinder(self._searcher, [self.read_png(one) for one in media], self._passages)
+
+    def read_png(self, media: str) -> bytes:
+        """The PNG of a picture, read once for all questions. Raises InputError for a SHA-256 of none."""
+        if media not in self._read:
+            if self.store.of_media(media) is None:
+                raise InputError(f"{self.store.folder}: there is no picture {show(media)}")
+            self._read[media] = self.store.read_png(media)
+        return self._read[media]
 
     def search(self, query: str, most: int) -> Sequence[FoundPassage]:
         """See PassageFinder."""

@@ -2,6 +2,7 @@
 
     <think>…</think> <search>a query</search>      what the policy writes; `text_search` is MMhops-R1's name of it
     <read>the id of a passage</read>
+    <image_search>1</image_search>                the number of a picture of the question, where it has any
     <answer>the answer</answer>
     <information>…</information>                   what it is shown, which it may not write itself
 
@@ -15,14 +16,17 @@ import json
 import re
 
 from hopwright.environments.episode import Episode
-from hopwright.environments.tools import READ, SEARCH
+from hopwright.environments.tools import IMAGE_SEARCH, READ, SEARCH
 from hopwright.llm.tool_calls import ToolCall
 
 NO_ACTION = "no_action"
 """The name of the call that stands for a turn without an action."""
-TAGS = {"search": SEARCH.name, "text_search": SEARCH.name, "read": READ.name}
-_ARGUMENT = {SEARCH.name: "query", READ.name: "id"}
-_ACTION = re.compile(r"<(search|text_search|read|answer)>(.*?)</\1>", re.DOTALL)
+TAGS = {
+    "search": SEARCH.name, "text_search": SEARCH.name, "read": READ.name, "image_search": IMAGE_SEARCH.name,
+}  # fmt: skip
+ARGUMENT = {SEARCH.name: "query", READ.name: "id", IMAGE_SEARCH.name: "image"}
+"""The one argument of a tool that a tag gives."""
+_ACTION = re.compile(r"<(search|text_search|read|image_search|answer)>(.*?)</\1>", re.DOTALL)
 _SHOWN = re.compile(r"</?information>")
 _THOUGHT = re.compile(r"</?think>")
 
@@ -39,7 +43,7 @@ def take_tagged(episode: Episode, said: str) -> list[str]:
     if action[1] == "answer":
         return episode.take(said[: action.end()], [], said)
     name = TAGS[action[1]]
-    arguments = json.dumps({_ARGUMENT[name]: action[2].strip()}, ensure_ascii=False)
+    arguments = json.dumps({ARGUMENT[name]: action[2].strip()}, ensure_ascii=False)
     return episode.take(words, [ToolCall(f"call_{len(episode.messages)}", name, arguments)], said)
 
 

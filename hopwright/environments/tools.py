@@ -186,6 +186,6 @@ def show_passage(passage: CorpusText) -> FoundPassage:
     return FoundPassage(passage.id, passage.title, passage.text, passage.document, passage.start, passage.end)
 
 
-def to_function_specs() -> list[dict[str, Any]]:
+def to_function_specs(tools: Sequence[ToolSpec] = TOOLS) -> list[dict[str, Any]]:
     """The tools as other programs take them: name, description and JSON schema of the arguments."""
-    return [tool.to_dict() for tool in TOOLS]
+    return [tool.to_dict() for tool in tools]

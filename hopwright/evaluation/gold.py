@@ -35,13 +35,14 @@ class GoldFinder:
     def make_task(self, item: EvalItem, max_steps: int = MAX_STEPS) -> Task:
         """The item as a task of an agent. Raises InputError where it cites what the corpus does not hold."""
         hops = tuple(
-            TaskHop(hop.index, hop.question, (hop.answer, *hop.aliases), hop.depends_on, self._find_facts(hop))
+            TaskHop(hop.index, hop.question, (hop.answer, *hop.aliases), hop.depends_on, self.find_facts(hop))
             for hop in item.hops
         )
         kind = kind_of(item.answer, item.answer_type)
         return Task(item.id, item.question, (item.answer, *item.aliases), kind, hops, max_steps)
 
-    def _find_facts(self, hop: EvalHop) -> tuple[GoldFact, ...]:
+    def find_facts(self, hop: EvalHop) -> tuple[GoldFact, ...]:
+        """Where the facts of a hop are stated; nothing where not all of them are. Raises as `make_task` does."""
         if hop.spans:
             return tuple(dict.fromkeys((self._cite(span),) for span in hop.spans))
         # A fact that no passage states leaves the hop without gold: half of its facts would look like all of them.

@@ -7,33 +7,34 @@ verl-agent       tools, reward and launch file for verl's multi-turn rollouts
 trajectories     ideal transcripts for supervised fine-tuning
 passages         the passages that came with the items, as documents for `hopwright corpus add`
 
-All but the last need a corpus. Adapters are thin: they ask a server, which has the one implementation of tools,
-budget and rewards.
+Adapters are thin: they ask a server, which has the one implementation of tools, budget and rewards. The last needs no
+corpus, and tasks about pictures need none where they rest on facts that lie beside them.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
 import yaml
 
-from hopwright.environments.tools import CorpusFinder, to_function_specs
+from hopwright.environments.picture_finder import PictureLibrary
+from hopwright.environments.tools import PassageFinder, to_function_specs
 from hopwright.errors import InputError
 from hopwright.evaluation.gold import name_passage
 from hopwright.evaluation.items import EvalItem
 from hopwright.exports.rows import read_template
-from hopwright.knowledge.documents.index import Retriever
 from hopwright.records import Passage
 from hopwright.records.arrow import encode_parquet
 from hopwright.runs.files import write_json_lines
+from hopwright.training.playing import list_tools
 from hopwright.training.task_files import TASKS, Form, TaskLine, write_tasks
 from hopwright.training.task_sets import TaskSet
-from hopwright.training.trajectories import NoTrajectoryError, TrajectoryMaker
+from hopwright.training.trajectories import NoTrajectoryError, TrajectoryMaker, mark_pictures
 
 _FORMS: dict[Form, str] = {"tools": "sft.jsonl", "tags": "sft_tags.jsonl"}
 _TYPES = ("type", "description", "enum")
@@ -41,12 +42,23 @@ _TYPES = ("type", "description", "enum")
 
 @dataclass(frozen=True, slots=True)
 class AgentExport:
-    """What an environment is written from. `recoveries`: the share of trajectories in which a search fails first."""
+    """What an environment is written from.
+
+    `recoveries` is the share of trajectories in which a search fails first; `basis` goes into the report: hashes of
+    what is searched. `beside` are the files of a whole world that the server needs beside the tasks.
+    """
 
     tasks: TaskSet
-    retriever: Retriever
+    finder: PassageFinder
     seed: int
     recoveries: float
+    basis: Mapping[str, Any] = field(default_factory=dict)
+    beside: Mapping[str, bytes] = field(default_factory=dict)
+
+    def read_png(self, media: str) -> bytes:
+        """The PNG of a picture that a task shows."""
+        assert isinstance(self.finder, PictureLibrary)
+        return self.finder.read_png(media)
 
 
 AgentExporter = Callable[[AgentExport], dict[str, bytes]]
@@ -58,7 +70,8 @@ def export_environment(export: AgentExport) -> dict[str, bytes]:
     return {
         TASKS: write_tasks(tasks.lines),
         "left_out.jsonl": write_json_lines(tasks.left_out),
-        "report.json": _json({"corpus": export.retriever.store.manifest.content, **tasks.summarise()}),
+        "report.json": _json({**export.basis, **tasks.summarise()}),
+        **export.beside,
     }
 
 
@@ -88,12 +101,11 @@ def export_verl_agent(export: AgentExport) -> dict[str, bytes]:
     lines = export.tasks.lines
     # verl has no training without a file to validate on; with no test set that is the training set.
     tested = [line for line in lines if line.split == "test"] or lines
+    specs = to_function_specs(max(map(list_tools, lines), key=len))
     return {
-        "train.parquet": _encode([line for line in lines if line.split == "train"]),
-        "test.parquet": _encode(tested),
-        "tools.yaml": yaml.safe_dump(
-            {"tools": [_describe_tool(spec) for spec in to_function_specs()]}, sort_keys=False
-        ).encode(),
+        "train.parquet": _encode([line for line in lines if line.split == "train"], export),
+        "test.parquet": _encode(tested, export),
+        "tools.yaml": yaml.safe_dump({"tools": [_describe_tool(spec) for spec in specs]}, sort_keys=False).encode(),
         "hopwright_tools.py": read_template("verl", "hopwright_tools.py"),
         "agent_reward.py": read_template("verl", "agent_reward.py"),
         "hopwright_client.py": read_template("agents", "hopwright_client.py"),
@@ -107,10 +119,11 @@ def export_trajectories(export: AgentExport) -> dict[str, bytes]:
 
     Raises InputError where that is every task.
     """
-    maker = TrajectoryMaker(CorpusFinder(export.retriever), export.seed, export.recoveries)
+    maker = TrajectoryMaker(export.finder, export.seed, export.recoveries)
     files: dict[str, bytes] = {}
     rejected: list[dict[str, str]] = []
     counts: dict[str, Any] = {}
+    shown: set[str] = set()
     for form, name in _FORMS.items():
         rows: list[dict[str, Any]] = []
         failed = Counter[int]()
@@ -123,13 +136,19 @@ def export_trajectories(export: AgentExport) -> dict[str, bytes]:
                 rejected.append({"id": line.id, "form": form, "reason": str(error)})
                 continue
             rows.append(made.row)
+            shown.update(line.pictures)
             failed[made.failed] += 1
         if not rows:
             raise InputError(f"the tools lead through none of the tasks; the first: {rejected[0]['reason']}")
         files[name] = write_json_lines(rows)
         counts[form] = {"transcripts": len(rows), "with_a_failed_search": sum(failed.values()) - failed[0]}
     counts["rejected"] = len(rejected)
-    return {**files, "rejected.jsonl": write_json_lines(rejected), "report.json": _json(counts)}
+    return {
+        **files,
+        "rejected.jsonl": write_json_lines(rejected),
+        "report.json": _json(counts),
+        **{f"images/{media}.png": export.read_png(media) for media in sorted(shown)},
+    }
 
 
 AGENT_EXPORTERS: dict[str, AgentExporter] = {
@@ -153,13 +172,17 @@ def export_passages(items: Sequence[EvalItem]) -> dict[str, bytes]:
     return {"passages.jsonl": write_json_lines(rows)}
 
 
-def _encode(lines: Sequence[TaskLine]) -> bytes:
-    """Rows as verl reads them; a task's id is its ground truth, which the reward hands to the server."""
+def _encode(lines: Sequence[TaskLine], export: AgentExport) -> bytes:
+    """Rows as verl reads them; a task's id is its ground truth, which the reward hands to the server.
+
+    verl puts the pictures of a row in the place of the marks in its prompt.
+    """
     rows = [
         {
             "data_source": "hopwright_agent",
             "agent_name": "tool_agent",
-            "prompt": [turn.model_dump() for turn in line.prompts["tools"]],
+            "prompt": [mark_pictures(turn.model_dump(), line) for turn in line.prompts["tools"]],
+            **({"images": [{"bytes": export.read_png(one)} for one in line.pictures]} if line.pictures else {}),
             "ability": "multi-hop-qa",
             "reward_model": {"style": "rule", "ground_truth": line.id},
             "extra_info": {
@@ -168,7 +191,7 @@ def _encode(lines: Sequence[TaskLine]) -> bytes:
                 "id": line.id,
                 "variant": line.variant,
                 "need_tools_kwargs": True,
-                "tools_kwargs": {spec["name"]: {"create_kwargs": {"task": line.id}} for spec in to_function_specs()},
+                "tools_kwargs": {tool.name: {"create_kwargs": {"task": line.id}} for tool in list_tools(line)},
             },
         }
         for line in lines

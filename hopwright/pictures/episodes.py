@@ -7,20 +7,19 @@ every hop can be found, and in which most of what can be found is beside the poi
 from __future__ import annotations
 
 import hashlib
-import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from hopwright.environments.episode import Episode
+from hopwright.environments.fact_finder import FactFinder
 from hopwright.environments.picture_finder import PictureFinder
 from hopwright.environments.rewards import weigh_hops
 from hopwright.environments.task import MAX_STEPS, FoundPassage, GoldFact, GoldPlace, Task, TaskHop
 from hopwright.environments.tools import PICTURE_TOOLS
 from hopwright.environments.transcript import Transcript
 from hopwright.environments.verifier import Verdict, verify
-from hopwright.errors import InputError
 from hopwright.evaluation.tool_loop import play_episodes, read_final_answer
 from hopwright.knowledge.images.searching import ImageSearcher
 from hopwright.knowledge.wikidata.properties import default_table
@@ -34,33 +33,8 @@ from hopwright.records import Hop, Item, LiteralFact, ReadRegion, Triplet
 from hopwright.records.values import render
 from hopwright.scoring.typed_answers import Protocol, judge_answer
 from hopwright.settings import PicturesEvaluateParameters
-from hopwright.text.stems import content_stems
 
 PROMPT = "answer-with-tools"
-
-
-class FactFinder:
-    """Facts of items as passages, searched by the words that they share with a query, rarer ones counting more."""
-
-    def __init__(self, items: Sequence[Item]) -> None:
-        facts = {name_fact(fact): fact for item in items for hop in item.hops for fact in list_facts(hop)}
-        self._passages = {id: _tell_fact(id, facts[id]) for id in sorted(facts)}
-        self._words = {id: content_stems(f"{one.title} {one.text}") for id, one in self._passages.items()}
-        counts = Counter(word for words in self._words.values() for word in words)
-        self._weights = {word: math.log(1 + len(self._words) / count) for word, count in counts.items()}
-
-    def search(self, query: str, most: int) -> list[FoundPassage]:
-        """See PassageFinder."""
-        asked = content_stems(query)
-        scores = {id: sum(self._weights[word] for word in words & asked) for id, words in self._words.items()}
-        best = sorted((id for id, score in scores.items() if score > 0), key=lambda id: (-scores[id], id))
-        return [self._passages[id] for id in best[:most]]
-
-    def read(self, id: str) -> FoundPassage:
-        """See PassageFinder."""
-        if id not in self._passages:
-            raise InputError(f"nothing has the id {id}")
-        return self._passages[id]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +54,7 @@ class PictureWorld:
     def __init__(self, found: PictureSet, searcher: ImageSearcher) -> None:
         self._found = found
         self._searcher = searcher
-        self._facts = FactFinder([*(item for item, _ in found.items), *found.twins])
+        self._facts = FactFinder(tell_facts([*(item for item, _ in found.items), *found.twins]))
 
     def begin(self, item: Item, max_steps: int = MAX_STEPS) -> Episode:
         """The episode of an item, before its first turn."""
@@ -172,6 +146,12 @@ def summarise_episodes(episodes: Sequence[PictureEpisode]) -> Iterator[dict[str,
 def list_facts(hop: Hop) -> list[Triplet | LiteralFact]:
     """The facts of the graph that a hop rests on."""
     return [*hop.evidence.triplets, *hop.evidence.literals]
+
+
+def tell_facts(items: Iterable[Item]) -> list[FoundPassage]:
+    """The facts of items as passages, each once, in the order of their ids."""
+    facts = {name_fact(fact): fact for item in items for hop in item.hops for fact in list_facts(hop)}
+    return [_tell_fact(id, facts[id]) for id in sorted(facts)]
 
 
 def name_fact(fact: Triplet | LiteralFact) -> str:

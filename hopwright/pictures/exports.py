@@ -1,6 +1,7 @@
 """Folders for other programs: lm-evaluation-harness and Inspect for evaluation, LLaMA-Factory for training.
 
-Each folder holds its pictures and the code that reads and scores answers, and needs nothing of Hopwright's.
+Each folder holds its pictures and the code that reads and scores answers, and needs nothing of Hopwright's. Folders for
+agents are those of `hopwright.exports.agents`, over tasks that show pictures.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 
 import yaml
 
+from hopwright.exports.agents import AGENT_EXPORTERS, AgentExport
 from hopwright.exports.harnesses import dump_task, name_function
 from hopwright.exports.rows import scoring_code
 from hopwright.pictures.dataset import PictureSet
@@ -21,8 +23,8 @@ from hopwright.records import Item
 from hopwright.release.folder_swap import open_staging_folder, replace_folder
 from hopwright.runs.files import write_file, write_json_lines
 from hopwright.scoring.typed_answers import list_accepted
+from hopwright.training.trajectories import PLACEHOLDER
 
-_PLACEHOLDER = "<image>"
 _ASKED = "Answer with a name, a number or a date alone, on a line that reads: FINAL ANSWER: the answer"
 _VISION_SFT = {
     "model_name_or_path": "Qwen/Qwen2.5-VL-7B-Instruct",
@@ -45,12 +47,24 @@ _VISION_SFT = {
 }
 
 
-def export_pictures(found: PictureSet, target: Path, forms: Sequence[str]) -> dict[str, int]:
-    """Write a folder below `target` for each form; rows by the folder's name. What was at `target` is replaced."""
+def export_pictures(
+    found: PictureSet, target: Path, forms: Sequence[str], agents: AgentExport | None = None
+) -> dict[str, int]:
+    """Write a folder below `target` for each form; rows by the folder's name. What was at `target` is replaced.
+
+    `agents` is what the forms of agents are written from.
+    """
     written: dict[str, int] = {}
     target.parent.mkdir(parents=True, exist_ok=True)
     with open_staging_folder(target) as aside:
         for form in forms:
+            if form in AGENT_EXPORTERS:
+                assert agents is not None
+                files = AGENT_EXPORTERS[form](agents)
+                for name, data in files.items():
+                    write_file(aside / form / name, data)
+                written[form] = files["sft.jsonl"].count(b"\n") if "sft.jsonl" in files else len(agents.tasks.lines)
+                continue
             split, write = FORMS[form]
             items = found.of_split(split)
             written[form] = len(items)
@@ -136,7 +150,7 @@ def _to_dialogue(item: Item) -> dict[str, Any]:
     """A question with its pictures, answered by way of its hops."""
     media = list_media(item)
     steps = [f"{hop.index}. {read_text(hop.question_parts) or hop.question} {hop.answer}" for hop in item.hops]
-    asked = f"{_PLACEHOLDER * len(media)}{read_text(item.question_parts)}\n{_ASKED}"
+    asked = f"{PLACEHOLDER * len(media)}{read_text(item.question_parts)}\n{_ASKED}"
     return {
         "messages": [
             {"role": "user", "content": asked},

@@ -23,7 +23,7 @@ def split_items(items: Sequence[Item], seed: int = 0) -> dict[str, Split]:
     strata: dict[tuple[str, int], dict[str, list[str]]] = {}
     for item in items:
         stratum = strata.setdefault((name_kind(item), len(item.hops)), {})
-        stratum.setdefault(_name_facts(item), []).append(item.id)
+        stratum.setdefault(name_facts(item), []).append(item.id)
     chosen: dict[str, Split] = {}
     for groups in strata.values():
         total = sum(map(len, groups.values()))
@@ -36,7 +36,7 @@ def split_items(items: Sequence[Item], seed: int = 0) -> dict[str, Split]:
     return chosen
 
 
-def _name_facts(item: Item) -> str:
+def name_facts(item: Item) -> str:
     """What a question rests on, whichever pictures show it."""
     steps = [hop.derivation.model_dump_json() for hop in item.hops if not hop.question_parts]
     return json.dumps([sorted(hop.answer_id or "" for hop in item.hops if hop.question_parts), steps])

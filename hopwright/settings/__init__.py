@@ -26,6 +26,7 @@ from hopwright.settings.paths import checkout, home, prompts_folder, sample_fold
 from hopwright.settings.pictures import (
     PictureQuestionsParameters,
     PicturesEvaluateParameters,
+    PicturesExportParameters,
     PicturesFetchParameters,
     PicturesFilterParameters,
     PicturesName,
@@ -81,6 +82,7 @@ __all__ = [
     "Parameters",
     "PictureQuestionsParameters",
     "PicturesEvaluateParameters",
+    "PicturesExportParameters",
     "PicturesFetchParameters",
     "PicturesFilterParameters",
     "PicturesName",

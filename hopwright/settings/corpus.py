@@ -155,30 +155,9 @@ class EnvironmentServeParameters(CorpusName):
     port: Port = 8100
 
 
-class ExportParameters(CorpusName):
-    """How a dataset is exported; all but the seed is for environments of searching agents."""
+class AgentParameters(Parameters):
+    """The budget of an agent's episodes, and how its ideal transcripts are."""
 
-    corpus: str = Field(
-        default="documents",
-        pattern=NAME_PATTERN,
-        title="Corpus",
-        description="For agents: name of the corpus that they search, in Hopwright's home.",
-    )
-    seed: int = Field(
-        default=0,
-        ge=0,
-        le=2**32 - 1,
-        title="Seed",
-        description="Draws the half of multiple-choice examples, the test set, and which searches fail.",
-    )
-    test_share: float = Field(
-        default=0.1,
-        ge=0,
-        lt=1,
-        title="Test share",
-        description="For agents: the share of items, with their twins, that is tested on. What shares a fact with them "
-        "is left out of training.",
-    )
     max_steps: int = Field(
         default=10, ge=1, le=1000, title="Calls", description="For agents: calls of tools that an episode allows."
     )
@@ -203,4 +182,30 @@ class ExportParameters(CorpusName):
         le=1,
         title="Recoveries",
         description="For trajectories: the share of them in which a search fails first.",
+    )
+
+
+class ExportParameters(CorpusName, AgentParameters):
+    """How a dataset is exported; all but the seed is for environments of searching agents."""
+
+    corpus: str = Field(
+        default="documents",
+        pattern=NAME_PATTERN,
+        title="Corpus",
+        description="For agents: name of the corpus that they search, in Hopwright's home.",
+    )
+    seed: int = Field(
+        default=0,
+        ge=0,
+        le=2**32 - 1,
+        title="Seed",
+        description="Draws the half of multiple-choice examples, the test set, and which searches fail.",
+    )
+    test_share: float = Field(
+        default=0.1,
+        ge=0,
+        lt=1,
+        title="Test share",
+        description="For agents: the share of items, with their twins, that is tested on. What shares a fact with them "
+        "is left out of training.",
     )

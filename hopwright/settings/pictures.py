@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from hopwright.settings.base import MODEL_PATTERN, NAME_PATTERN, Cli, Parameters
+from hopwright.settings.base import MODEL_PATTERN, NAME_PATTERN, OPTIONAL_NAME_PATTERN, Cli, Parameters
+from hopwright.settings.corpus import AgentParameters
 from hopwright.settings.models import ModelParameters
 from hopwright.settings.presets import read_picture_presets
 
@@ -83,6 +84,35 @@ class PictureQuestionsParameters(PicturesName):
         """What was chosen goes before the preset."""
         name = values.get("preset") if isinstance(values, Mapping) else None
         return {**read_picture_presets().get(name, {}), **values} if isinstance(name, str) else values
+
+
+class PicturesExportParameters(PicturesName, AgentParameters):
+    """How a set of questions about pictures is exported; all but the form is for environments of agents."""
+
+    forms: Annotated[
+        list[
+            Literal[
+                "lm-eval", "inspect", "llama-factory", "environment", "verifiers", "inspect-agent", "verl-agent",
+                "trajectories",
+            ]
+        ],
+        Cli(("--form",)),
+    ] = Field(
+        default=["lm-eval", "inspect", "llama-factory"],
+        min_length=1,
+        title="Forms",
+        description="For other programs: lm-eval, inspect, llama-factory. For agents that look pictures up: "
+        "environment, verifiers, inspect-agent, verl-agent, trajectories.",
+    )  # fmt: skip
+    corpus: str = Field(
+        default="",
+        pattern=OPTIONAL_NAME_PATTERN,
+        title="Corpus",
+        description="For agents: name of the corpus that they search. Without it they search the facts of the set.",
+    )
+    seed: int = Field(
+        default=0, ge=0, le=2**32 - 1, title="Seed", description="For trajectories: draws which searches fail."
+    )
 
 
 class PicturesEvaluateParameters(PicturesName):

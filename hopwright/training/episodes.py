@@ -14,7 +14,7 @@ from typing import Any
 from hopwright.environments.episode import Episode
 from hopwright.environments.tools import PassageFinder
 from hopwright.training.journal import Journal
-from hopwright.training.playing import WireTurn, begin_episode, score_episode, take_turn
+from hopwright.training.playing import WireTurn, begin_episode, find_for, score_episode, take_turn
 from hopwright.training.task_files import Form, Split, TaskLine
 
 MOST_OPEN = 100_000
@@ -98,7 +98,11 @@ class EpisodePool:
             entries.append({"begin": id, "task": task, "form": form})
             self._recall(entries[-1])
             prompt = [turn.model_dump() for turn in line.prompts.get(form, ())]
-            replies.append({"episode": id, "task": task, "question": line.question, "prompt": prompt, "turn": 0})
+            pictures = [f"/pictures/{media}" for media in line.pictures]
+            replies.append({
+                "episode": id, "task": task, "question": line.question, "prompt": prompt, "pictures": pictures,
+                "turn": 0,
+            })  # fmt: skip
         self._journal.append(entries)
         return replies
 
@@ -165,7 +169,8 @@ class EpisodePool:
     def _wake(self, id: str, live: _Live) -> Episode:
         """The episode of an open one; played again where it is not in memory."""
         if live.episode is None:
-            live.episode = begin_episode(self._tasks[live.task], live.form, self._finder)
+            finder = find_for(self.lines[live.task], self._finder)
+            live.episode = begin_episode(self._tasks[live.task], live.form, finder)
             for number, turn in enumerate(live.turns):
                 live.last = _play(id, live.episode, live.form, number, turn)
         return live.episode

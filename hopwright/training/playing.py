@@ -9,14 +9,15 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from hopwright.environments.episode import NO_STEPS_LEFT, Episode, guess_tokens
+from hopwright.environments.picture_finder import PictureLibrary
 from hopwright.environments.rewards import REWARDS
 from hopwright.environments.tags import read_tagged_answer, take_tagged
 from hopwright.environments.task import Task
-from hopwright.environments.tools import PassageFinder, carry_out
+from hopwright.environments.tools import PICTURE_TOOLS, TOOLS, PassageFinder, carry_out
 from hopwright.environments.verifier import verify
 from hopwright.evaluation.tool_loop import read_final_answer
-from hopwright.llm.tool_calls import ToolCall, make_tool_call
-from hopwright.training.task_files import Form
+from hopwright.llm.tool_calls import ToolCall, ToolSpec, make_tool_call
+from hopwright.training.task_files import Form, TaskLine
 
 LONGEST_TEXT = 200_000
 """Characters of one turn; a policy that writes more has lost its way."""
@@ -41,6 +42,16 @@ class WireTurn(BaseModel):
 
     text: str = Field("", max_length=LONGEST_TEXT)
     calls: tuple[WireCall, ...] = Field((), max_length=_MOST_CALLS)
+
+
+def find_for(line: TaskLine, finder: PassageFinder) -> PassageFinder:
+    """What finds for one task: where it has pictures, what looks these up, too."""
+    return finder.of(line.pictures) if line.pictures and isinstance(finder, PictureLibrary) else finder
+
+
+def list_tools(line: TaskLine) -> tuple[ToolSpec, ...]:
+    """The tools of one task."""
+    return PICTURE_TOOLS if line.pictures else TOOLS
 
 
 def begin_episode(task: Task, form: Form, finder: PassageFinder) -> Episode:

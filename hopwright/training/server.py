@@ -1,6 +1,6 @@
 """Episodes over HTTP, for trainers that are programs of their own.
 
-    GET  /health   GET /tools   GET /tasks?split=train
+    GET  /health   GET /tools, /tools?task=…   GET /tasks?split=train   GET /pictures/SHA-256
     POST /reset    {"count": 64, "seed": 0, "group": 8} or {"episodes": [{"episode": "a", "task": "…"}]}
     POST /step     {"steps": [{"episode": "a", "turn": 0, "text": "…", "calls": [{"id", "name", "arguments"}]}]}
     POST /close    {"episodes": ["a"]}
@@ -19,10 +19,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from hopwright.environments.picture_finder import PictureLibrary
 from hopwright.environments.tools import PassageFinder, to_function_specs
+from hopwright.errors import InputError
 from hopwright.foreign import BodyReader, JsonError, TooLargeError, load_json
 from hopwright.training.episodes import EpisodePool, RefusedError
-from hopwright.training.playing import WireCall, WireTurn, call_alone, score_rollout
+from hopwright.training.playing import WireCall, WireTurn, call_alone, find_for, list_tools, score_rollout
 from hopwright.training.task_files import Form, Split
 
 if TYPE_CHECKING:
@@ -206,17 +208,28 @@ class EpisodeService:
                 results.append({"error": f"there is no task {rollout.task!r}"})
                 continue
             try:
-                results.append(score_rollout(task, rollout.form, rollout.messages, self._finder))
+                finder = self._find_for(rollout.task)
+                results.append(score_rollout(task, rollout.form, rollout.messages, finder))
             except ValidationError as error:
                 results.append({"error": error.errors(include_url=False, include_input=False)[0]["msg"]})
         return {"results": results}
 
     def _call(self, one: LooseCall) -> dict[str, str]:
         try:
-            return call_alone(self._tasks.get(one.task), one.taken, one, self._finder, one.messages)
+            return call_alone(self._tasks.get(one.task), one.taken, one, self._find_for(one.task), one.messages)
         except ValidationError as error:
             said = error.errors(include_url=False, include_input=False)[0]["msg"]
             return {"text": said, "problem": said}
+
+    def read_picture(self, media: str) -> bytes:
+        """The PNG of a picture. Raises InputError for a SHA-256 of none."""
+        if not isinstance(self._finder, PictureLibrary):
+            raise InputError("no task of this server has pictures")
+        return self._finder.read_png(media)
+
+    def _find_for(self, task: str) -> PassageFinder:
+        line = self.pool.lines.get(task)
+        return self._finder if line is None else find_for(line, self._finder)
 
 
 def make_app(service: EpisodeService) -> Starlette:
@@ -230,6 +243,7 @@ def make_app(service: EpisodeService) -> Starlette:
         Route("/health", handler.health),
         Route("/tools", handler.list_tools),
         Route("/tasks", handler.list_tasks),
+        Route("/pictures/{media}", handler.show_picture),
         *(Route(f"/{kind}", handler.make_endpoint(kind), methods=["POST"]) for kind in posts),
     ]
     return Starlette(routes=routes, lifespan=handler.live)
@@ -257,11 +271,26 @@ class _Handler:
         pool = self._service.pool
         return JSONResponse({"status": "ok", "tasks": len(pool.lines), "open": pool.open})
 
-    async def list_tools(self, _: Request) -> Response:
-        """The tools in OpenAI's form."""
+    async def list_tools(self, request: Request) -> Response:
+        """The tools in OpenAI's form: those of the task that is named, or of any."""
         from starlette.responses import JSONResponse
 
-        return JSONResponse({"tools": [{"type": "function", "function": spec} for spec in to_function_specs()]})
+        lines = self._service.pool.lines
+        task = request.query_params.get("task")
+        if task is not None and task not in lines:
+            return JSONResponse({"detail": f"there is no task {task!r}"}, status_code=404)
+        asked = lines.values() if task is None else [lines[task]]
+        tools = max(map(list_tools, asked), key=len)
+        return JSONResponse({"tools": [{"type": "function", "function": spec} for spec in to_function_specs(tools)]})
+
+    async def show_picture(self, request: Request) -> Response:
+        """A picture of a question, as PNG."""
+        from starlette.responses import JSONResponse, Response
+
+        try:
+            return Response(self._service.read_picture(request.path_params["media"]), media_type="image/png")
+        except InputError as error:
+            return JSONResponse({"detail": str(error)}, status_code=404)
 
     async def list_tasks(self, request: Request) -> Response:
         """Ids of the tasks of a split, easy ones first."""

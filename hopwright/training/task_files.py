@@ -14,7 +14,8 @@ from hopwright.foreign import JsonError, load_json, read_lines
 
 Form = Literal["tools", "tags"]
 """How a policy acts: by calls of tools as chat models make them, or by tags in its text."""
-Split = Literal["train", "test"]
+Split = Literal["train", "validation", "test"]
+"""The parts of a set; only sets of pictures have one for validation."""
 TASKS = "tasks.jsonl"
 
 
@@ -53,12 +54,13 @@ class TaskLine(_Line):
     `pair` is the same for an item and its counterfactual twin. `difficulty`: the share of voters that answered the item
     rightly, turned round (1: nobody did); None where nobody voted. `ranks`: for each hop, at which rank the index finds
     its gold when the hop's question is asked; 0 for a hop without gold places, None below the hundredth. `order` is the
-    place in the curriculum, from 0. The budget is `Task`'s.
+    place in the curriculum, from 0. The budget is `Task`'s. `pictures` are the SHA-256s of those that the question
+    shows, in order; its twin, of the variant `twin`, has its words and other pictures.
     """
 
     id: str = Field(min_length=1)
     split: Split = "train"
-    variant: Literal["factual", "counterfactual"] = "factual"
+    variant: Literal["factual", "counterfactual", "twin"] = "factual"
     pair: str = ""
     topology: str = ""
     question: str
@@ -72,6 +74,7 @@ class TaskLine(_Line):
     max_turns: int = Field(0, ge=0)
     max_tokens: int = Field(0, ge=0)
     prompts: dict[Form, tuple[ChatLine, ...]] = {}
+    pictures: tuple[str, ...] = ()
 
     @classmethod
     def from_task(cls, task: Task, **known: Any) -> Self:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hopwright.environments.task import MAX_STEPS, Task
+from hopwright.environments.task import MAX_STEPS, FoundPassage, Task
+from hopwright.environments.tools import show_passage
 from hopwright.errors import InputError
 from hopwright.evaluation.gold import GoldFinder, is_measurable
 from hopwright.evaluation.items import EvalItem
 from hopwright.knowledge.documents.index import Retriever
 from hopwright.llm.prompts import Prompt
-from hopwright.training.splitting import TaskSplit, split_items
+from hopwright.training.splitting import split_items
 from hopwright.training.task_files import ChatLine, Form, TaskLine
 
-_DEPTH = 100
+DEPTH = 100
 PROMPTS: dict[Form, str] = {"tools": "answer-with-tools", "tags": "answer-with-tags"}
+Search = Callable[[str], Sequence[FoundPassage]]
+"""Finds at most the best hundred passages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +84,49 @@ def make_task_set(
         if item.pair in split.held_back:
             left_out.append({"id": item.id, "reason": "it shares a fact with a task of the test set"})
             continue
-        lines.append(_make_line(item, task, split, retriever, prompts, options))
-    lines.sort(key=lambda line: (*rate(line), line.id))
-    numbered = [line.model_copy(update={"order": order}) for order, line in enumerate(lines)]
-    return TaskSet(tuple(numbered), tuple(left_out))
+        line = make_line(
+            task,
+            prompts,
+            options,
+            split="test" if item.pair in split.test else "train",
+            variant=item.variant,
+            pair=item.pair,
+            topology=item.topology,
+            difficulty=item.difficulty,
+            ranks=rank_gold(task, search_first(retriever)),
+        )
+        lines.append(line)
+    return TaskSet(put_in_order(lines), tuple(left_out))
+
+
+def make_line(
+    task: Task,
+    prompts: Mapping[str, Prompt],
+    options: TaskSetOptions,
+    names: Mapping[Form, str] = PROMPTS,
+    **known: Any,
+) -> TaskLine:
+    """A task with its prompts, its budget and what is known beside it."""
+    rendered = {
+        form: tuple(
+            ChatLine.model_validate({"role": turn.role, "content": turn.content})
+            for turn in prompts[name].render({"question": task.question})
+        )
+        for form, name in names.items()
+    }
+    line = TaskLine.from_task(task, prompts=rendered, **known)
+    return line.model_copy(update={"max_turns": options.max_turns, "max_tokens": options.max_tokens})
+
+
+def put_in_order(lines: Iterable[TaskLine]) -> tuple[TaskLine, ...]:
+    """The lines as a curriculum, the easiest first, each with its place."""
+    ordered = sorted(lines, key=lambda line: (*rate(line), line.id))
+    return tuple(line.model_copy(update={"order": order}) for order, line in enumerate(ordered))
+
+
+def search_first(retriever: Retriever) -> Search:
+    """The search of a corpus by words, as ranks of gold are taken from it."""
+    return lambda query: [show_passage(hit.passage) for hit in retriever.search(query, DEPTH, "bm25")]
 
 
 def rate(line: TaskLine) -> tuple[int, float, float]:
@@ -92,18 +134,18 @@ def rate(line: TaskLine) -> tuple[int, float, float]:
 
     Where nobody voted, the task counts as of middling difficulty.
     """
-    depth = max((rank if rank is not None else 2 * _DEPTH for rank in line.ranks), default=0)
+    depth = max((rank if rank is not None else 2 * DEPTH for rank in line.ranks), default=0)
     return len(line.hops), 0.5 if line.difficulty is None else line.difficulty, float(depth)
 
 
-def rank_gold(task: Task, retriever: Retriever) -> tuple[int | None, ...]:
+def rank_gold(task: Task, search: Search) -> tuple[int | None, ...]:
     """For each hop, the rank at which its question finds the last of its facts; 0 without gold, None past 100."""
     ranks: list[int | None] = []
     for hop in task.hops:
         if not hop.gold:
             ranks.append(0)
             continue
-        found = [hit.passage for hit in retriever.search(hop.question, _DEPTH, "bm25")]
+        found = search(hop.question)
         places = [
             next(
                 (
@@ -122,30 +164,3 @@ def rank_gold(task: Task, retriever: Retriever) -> tuple[int | None, ...]:
         ranks.append(max(known) if len(known) == len(places) else None)
     return tuple(ranks)
 
-
-def _make_line(
-    item: EvalItem,
-    task: Task,
-    split: TaskSplit,
-    retriever: Retriever,
-    prompts: Mapping[str, Prompt],
-    options: TaskSetOptions,
-) -> TaskLine:
-    rendered = {
-        form: tuple(
-            ChatLine.model_validate({"role": turn.role, "content": turn.content})
-            for turn in prompts[name].render({"question": item.question})
-        )
-        for form, name in PROMPTS.items()
-    }
-    line = TaskLine.from_task(
-        task,
-        split="test" if item.pair in split.test else "train",
-        variant=item.variant,
-        pair=item.pair,
-        topology=item.topology,
-        difficulty=item.difficulty,
-        ranks=rank_gold(task, retriever),
-        prompts=rendered,
-    )
-    return line.model_copy(update={"max_turns": options.max_turns, "max_tokens": options.max_tokens})

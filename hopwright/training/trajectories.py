@@ -1,10 +1,10 @@
 """Proven chains turned into ideal transcripts, for supervised fine-tuning before the reinforcement.
 
-An ideal agent looks for one hop after the other, says what it found, and answers. Everything that it is shown is what
-the tools give, and every transcript is played and verified: it ends with the right answer, finds every hop, and no call
-of it but a failed search is of no use. Where the words of a search fail, the passage is read around, or the search is
-worded again; in a drawn share of the transcripts a search fails first, so that recovering is learnt. The failed call is
-there to be seen and is not trained on.
+An ideal agent looks for one hop after the other, says what it found, and answers; pictures it looks up. Everything that
+it is shown is what the tools give, and every transcript is played and verified: it ends with the right answer, finds
+every hop, and no call of it but a failed search is of no use. Where the words of a search fail, the passage is read
+around, or the search is worded again; in a drawn share of the transcripts a search fails first, so that recovering is
+learnt. The failed call is there to be seen and is not trained on.
 """
 
 from __future__ import annotations
@@ -16,17 +16,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from hopwright.environments.episode import Episode
+from hopwright.environments.fact_finder import FactFinder
 from hopwright.environments.masking import render_masked
+from hopwright.environments.picture_finder import PictureFinder
 from hopwright.environments.rewards import CALL_COST, HOP_CREDIT, reward_hops
-from hopwright.environments.tags import read_tagged_answer, take_tagged
+from hopwright.environments.tags import ARGUMENT, read_tagged_answer, take_tagged
 from hopwright.environments.task import FoundPassage, GoldFact, Task, TaskHop
-from hopwright.environments.tools import MOST_PASSAGES, PassageFinder, to_function_specs
+from hopwright.environments.tools import IMAGE_SEARCH, MOST_PASSAGES, PassageFinder, to_function_specs
 from hopwright.environments.verifier import verify
 from hopwright.evaluation.tool_loop import read_final_answer
 from hopwright.llm.tool_calls import ToolCall
 from hopwright.llm.types import Message
+from hopwright.training.playing import find_for, list_tools
 from hopwright.training.task_files import Form, TaskLine
 
+PLACEHOLDER = "<image>"
+"""What stands for a picture in a text that is trained on."""
 _SHOWN = 3
 """Passages that a search shows which does not say how many."""
 _MORE = MOST_PASSAGES
@@ -81,8 +86,9 @@ class TrajectoryMaker:
     def make(self, line: TaskLine, form: Form) -> Trajectory:
         """The transcript of a task. Raises NoTrajectoryError where there is none."""
         task = line.to_task()
-        steps, last = _Guide(task, self._finder, form, self._seed, self._recoveries).plan()
-        episode = Episode(task, self._finder, read_tagged_answer if form == "tags" else read_final_answer)
+        finder = find_for(line, self._finder)
+        steps, last = _Guide(task, finder, form, self._seed, self._recoveries, len(line.pictures)).plan()
+        episode = Episode(task, finder, read_tagged_answer if form == "tags" else read_final_answer)
         trained = [_take(episode, step, form, number) and step.trained for number, step in enumerate(steps)]
         _require_open(episode)
         if form == "tags":
@@ -94,7 +100,7 @@ class TrajectoryMaker:
         return Trajectory(self._render(line, form, episode, [*trained, True]), failed)
 
     def _render(self, line: TaskLine, form: Form, episode: Episode, trained: Sequence[bool]) -> dict[str, Any]:
-        prompt = [turn.model_dump() for turn in line.prompts.get(form, ())]
+        prompt = [mark_pictures(turn.model_dump(), line) for turn in line.prompts.get(form, ())]
         flags = iter(trained)
         row: dict[str, Any] = {
             "id": line.id,
@@ -110,14 +116,27 @@ class TrajectoryMaker:
             row["text"] = masked.text
             row["trained"] = [list(span) for span, used in zip(masked.written, trained, strict=True) if used]
         else:
-            row["tools"] = [{"type": "function", "function": spec} for spec in to_function_specs()]
+            specs = to_function_specs(list_tools(line))
+            row["tools"] = [{"type": "function", "function": spec} for spec in specs]
+        if line.pictures:
+            row["images"] = [f"images/{media}.png" for media in line.pictures]
         return row
+
+
+def mark_pictures(turn: dict[str, Any], line: TaskLine) -> dict[str, Any]:
+    """A turn of a prompt with a placeholder for each picture before the user's words, as trainers read them."""
+    marks = PLACEHOLDER * len(line.pictures) if turn["role"] == "user" else ""
+    return {**turn, "content": f"{marks}{turn['content']}"}
 
 
 class _Guide:
     """Finds the calls that lead through a task, by trying them."""
 
-    def __init__(self, task: Task, finder: PassageFinder, form: Form, seed: int, recoveries: float) -> None:
+    def __init__(
+        self, task: Task, finder: PassageFinder, form: Form, seed: int, recoveries: float, pictures: int
+    ) -> None:
+        self._pictures = pictures
+        self._heard: list[str] = []
         self._task = task
         self._finder = finder
         self._form = form
@@ -136,6 +155,7 @@ class _Guide:
             if missing:
                 self._find(hop)
             self._say(f"{hop.question} {hop.answers[0]}.")
+            self._heard.append(hop.answers[0])
         return self._steps, self._said
 
     def _find(self, hop: TaskHop) -> None:
@@ -146,6 +166,13 @@ class _Guide:
             if query:
                 self._call("search", query, trained=False)
                 self._say(self._draw.choice(_AGAIN))
+        if isinstance(self._finder, PictureFinder):
+            for number in range(1, self._pictures + 1):
+                alike = self._finder.look_up(number, 1)
+                if any(self._shows(fact, alike) for fact in hop.gold) and self._learn(alike):
+                    self._call(IMAGE_SEARCH.name, str(number))
+            if all(fact in self._there for fact in hop.gold):
+                return
         for query, most in self._list_queries(hop):
             found = self._search(query, most)
             if self._learn(found):
@@ -171,6 +198,23 @@ class _Guide:
         yield from ((query, _SHOWN) for query in queries)
         if self._form == "tools":
             yield from ((query, _MORE) for query in queries)
+        yield from self._list_pointed(hop)
+
+    def _list_pointed(self, hop: TaskHop) -> Iterator[tuple[str, int]]:
+        """Where the world is facts: searches for those that are missing, each by a subject that was heard of."""
+        facts = self._finder.passages if isinstance(self._finder, PictureFinder) else None
+        if not isinstance(facts, FactFinder):
+            return
+        asked: set[str] = set()
+        while True:
+            heard = " ".join([self._task.question, *self._heard])
+            missing = [facts.ask_for(fact[0].document) for fact in hop.gold if fact not in self._there]
+            queries = [f"{subject} {asks}" for subject, asks in missing if subject in heard]
+            query = next((one for one in queries if one not in asked), None)
+            if query is None:
+                return
+            asked.add(query)
+            yield query, _MORE if self._form == "tools" else _SHOWN
 
     def _list_vague(self, hop: TaskHop) -> Iterator[str]:
         """Searches that an agent would try too early: the whole question, or the hop without what it has found."""
@@ -192,11 +236,16 @@ class _Guide:
             fact
             for hop in self._task.hops
             for fact in hop.gold
-            if fact not in self._there and any(place.is_in(one) for place in fact for one in shown)
+            if fact not in self._there and self._shows(fact, shown)
         }
-        if keep:
+        if keep and new:
             self._there |= new
+            self._heard += [one.text for one in shown]
         return bool(new)
+
+    @staticmethod
+    def _shows(fact: GoldFact, passages: Sequence[FoundPassage]) -> bool:
+        return any(place.is_in(one) for place in fact for one in passages)
 
     def _read_beside(self, hop: TaskHop, found: Sequence[FoundPassage]) -> str:
         """The id of a found passage around which a missing fact of the hop is read; empty where there is none."""
@@ -221,7 +270,9 @@ def _take(episode: Episode, step: Step, form: Form, number: int) -> bool:
     if form == "tags":
         take_tagged(episode, f"<think>{step.words}</think>\n<{step.tool}>{step.argument}</{step.tool}>")
     else:
-        named: dict[str, Any] = {"query" if step.tool == "search" else "id": step.argument}
+        named: dict[str, Any] = {ARGUMENT[step.tool]: step.argument}
+        if step.tool == IMAGE_SEARCH.name:
+            named = {"image": int(step.argument)}
         if step.most != _SHOWN:
             named["k"] = step.most
         text = json.dumps(named, ensure_ascii=False)

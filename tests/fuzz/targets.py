@@ -24,6 +24,7 @@ from annotation.webhook import ACTIONS, HEADER, PATH, Receiver
 from flows.console.options import read_parameter_file
 from hopwright.checks.overlap import OverlapFinder
 from hopwright.difficulty.prompting import read_open_answer, read_reasoning
+from hopwright.environments.fact_finder import FactFinder
 from hopwright.errors import HopwrightError
 from hopwright.evaluation.extraction import extract
 from hopwright.evaluation.items import read_items
@@ -48,6 +49,7 @@ from hopwright.llm.prices import read_prices
 from hopwright.llm.providers import CallError, anthropic_wire, openai_wire
 from hopwright.llm.providers.base import read_json, wrap_status
 from hopwright.llm.types import Message, Request, Sampling
+from hopwright.pictures.tasks import read_facts
 from hopwright.records import Rejected
 from hopwright.release.audit import audit
 from hopwright.release.changes import compare_releases
@@ -214,6 +216,12 @@ def check_claims(data: bytes, folder: Path) -> None:
         found = validate_bank(path)
         assert all(one.reason for one in found.refused)
         assert not any(find_control(text) for one in found.claims for text in (one.phrase, one.source_url, *one.names))
+
+
+def check_facts(data: bytes, folder: Path) -> None:
+    (folder / "facts.jsonl").write_bytes(data)
+    with _only_lines():
+        FactFinder(read_facts(folder / "facts.jsonl")).search("a query", 3)
 
 
 def check_parameters(data: bytes, folder: Path) -> None:
@@ -407,6 +415,7 @@ TARGETS = (
     ),
     Target("rows", _documents(*ROWS), check_rows),
     Target("claims", _documents(*(json.loads(one.model_dump_json()) for one in BANK)), check_claims),
+    Target("facts", _documents({"id": "fact-1", "title": "Chad", "text": "Chad: capital: N'Djamena"}), check_facts),
     Target("parameters", st.one_of(_documents(_PARAMETERS), mangled([_ENDPOINTS, _PRICES])), check_parameters),
     Target(
         "answers",

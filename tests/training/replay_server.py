@@ -1,13 +1,16 @@
 """A model in OpenAI's chat format that says what exported trajectories say, turn after turn.
 
 As a program (`python -m tests.training.replay_server sft.jsonl`) it prints its address as one line of JSON. With
-`--pads` it searches for nothing of use so many times first; with `--remembers` it answers without searching.
+`--pads` it searches for nothing of use so many times first; with `--remembers` it answers without searching; when it is
+told that no call is left, it answers. Questions of the same words are told apart by their pictures.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import base64
+import hashlib
 import json
 import os
 import sys
@@ -16,25 +19,32 @@ from typing import Any
 
 from aiohttp import web
 
+from hopwright.environments.episode import NO_STEPS_LEFT
+from hopwright.training.trajectories import PLACEHOLDER
+
+Key = tuple[str, ...]
+
 
 class ReplayServer:
     """Finds the trajectory by its question, and the turn by how many there were."""
 
     def __init__(self, rows: list[dict[str, Any]], pads: int, *, remembers: bool) -> None:
-        self._turns: dict[str, list[dict[str, Any]]] = {}
+        self._turns: dict[Key, list[dict[str, Any]]] = {}
         for row in rows:
             question = next(turn["content"] for turn in row["messages"] if turn["role"] == "user")
+            key = (question.replace(PLACEHOLDER, "").strip(), *(Path(one).stem for one in row.get("images", ())))
             turns = [turn for turn in row["messages"] if turn["role"] == "assistant"]
             padding = [_search(f"pad_{number}") for number in range(pads)]
-            self._turns[question.strip()] = turns[-1:] if remembers else [*padding, *turns]
+            self._turns[key] = turns[-1:] if remembers else [*padding, *turns]
 
     async def chat(self, request: web.Request) -> web.StreamResponse:
         """A chat completion."""
         body = await request.json()
-        users = [_text(turn["content"]) for turn in body["messages"] if turn["role"] == "user"]
+        users = [turn["content"] for turn in body["messages"] if turn["role"] == "user"]
+        told = any(NO_STEPS_LEFT in _text(turn["content"]) for turn in body["messages"] if turn["role"] == "tool")
         done = sum(turn["role"] == "assistant" for turn in body["messages"])
-        turns = self._turns.get(users[0].strip(), [])
-        turn = turns[done] if done < len(turns) else {"content": "I do not know."}
+        turns = self._turns.get((_text(users[0]).strip(), *_hash_pictures(users[0])), [])
+        turn = turns[-1 if told else done] if done < len(turns) else {"content": "I do not know."}
         message = {"role": "assistant", "content": turn["content"], "tool_calls": turn.get("tool_calls")}
         reason = "tool_calls" if turn.get("tool_calls") else "stop"
         choice = {"index": 0, "finish_reason": reason, "message": {k: v for k, v in message.items() if v is not None}}
@@ -60,6 +70,13 @@ class ReplayServer:
 def _search(id: str) -> dict[str, Any]:
     function = {"name": "search", "arguments": json.dumps({"query": "zzz nothing of note"})}
     return {"content": "Hm.", "tool_calls": [{"id": id, "type": "function", "function": function}]}
+
+
+def _hash_pictures(content: Any) -> list[str]:
+    """The SHA-256s of the pictures of a turn, which are data URLs."""
+    parts = content if isinstance(content, list) else []
+    urls = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
+    return [hashlib.sha256(base64.b64decode(url.partition("base64,")[2])).hexdigest() for url in urls]
 
 
 def _text(content: Any) -> str:

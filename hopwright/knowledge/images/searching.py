@@ -49,6 +49,7 @@ class ImageSearcher:
         self._rows = {one.media: row for row, one in enumerate(self._pictures)}
         self._descriptors = store.describe_pictures(self._pictures)
         self._own = None if vectors is None else self._read_vectors(vectors)
+        self._known: dict[tuple[str, int], list[FoundImage]] = {}
 
     def search(self, data: bytes, most: int = 1, media_type: str = "image/png") -> list[FoundImage]:
         """The pictures that look most like one, nearest first. Raises InputError for bytes that are no picture."""
@@ -63,9 +64,14 @@ class ImageSearcher:
         Where vectors of another model were given and hold the picture (by the SHA-256 of its bytes), by these.
         """
         media = hashlib.sha256(data).hexdigest()
-        if self._own is not None and media in self._rows:
-            return self.search_by_vector(self._own[self._rows[media]].tolist(), most)
-        return [one for one in self.search(data, most) if one.distance < _NOTHING_ALIKE]
+        if (media, most) not in self._known:
+            # Many episodes ask about the same picture, and drawing it takes most of the time.
+            if self._own is not None and media in self._rows:
+                found = self.search_by_vector(self._own[self._rows[media]].tolist(), most)
+            else:
+                found = [one for one in self.search(data, most) if one.distance < _NOTHING_ALIKE]
+            self._known[media, most] = found
+        return self._known[media, most]
 
     def search_by_vector(self, vector: Sequence[float], most: int = 1) -> list[FoundImage]:
         """The pictures whose vectors are nearest to one. Raises InputError without vectors, or for another length."""

@@ -136,6 +136,18 @@ class PictureStore:
         return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:16]
 
 
+def pack_usable(store: PictureStore) -> dict[str, bytes]:
+    """The files of a store that holds the usable pictures of another and nothing else, by their names."""
+    aside = pa.BufferOutputStream()
+    pq.write_table(_tabulate(store.usable), aside, compression="zstd")
+    manifest = {"version": STORE_VERSION, "pictures": len(store.usable), "usable": len(store.usable)}
+    return {
+        "manifest.json": (json.dumps(manifest, indent=1) + "\n").encode(),
+        "pictures.parquet": aside.getvalue().to_pybytes(),
+        **{f"png/{one.media}.png": store.read_png(one.media) for one in store.usable},
+    }
+
+
 def build_store(
     folder: Path, sources: Sequence[PictureSource], graph: LinkingSource, size: int, tell: Tell
 ) -> PictureStore:
@@ -165,9 +177,8 @@ def build_store(
                 write_file(folder / "png" / f"{media}.png", png)
     tell("comparing the pictures")
     pictures = sorted(_mark_alike(list(found.values()), vectors), key=_order)
-    rows = [{**asdict(one), "alike": list(one.alike)} for one in pictures]
     aside = pa.BufferOutputStream()
-    pq.write_table(pa.Table.from_pylist(rows, _SCHEMA), aside, compression="zstd")
+    pq.write_table(_tabulate(pictures), aside, compression="zstd")
     write_file(folder / "pictures.parquet", aside.getvalue().to_pybytes())
     _remove_idle(folder, {one.media for one in pictures})
     manifest = {
@@ -182,6 +193,10 @@ def build_store(
     }
     write_file(folder / "manifest.json", (json.dumps(manifest, indent=1) + "\n").encode())
     return PictureStore(folder, pictures)
+
+
+def _tabulate(pictures: Iterable[Picture]) -> pa.Table:
+    return pa.Table.from_pylist([{**asdict(one), "alike": list(one.alike)} for one in pictures], _SCHEMA)
 
 
 def _describe_picture(one: FoundPicture, image: Image.Image, media: str, source: str, graph: LinkingSource) -> Picture:

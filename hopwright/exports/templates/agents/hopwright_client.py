@@ -4,6 +4,7 @@ The address is given, or stands in the environment variable HOPWRIGHT_ENVIRONMEN
 """
 
 import asyncio
+import base64
 import json
 import os
 import time
@@ -29,6 +30,11 @@ class Environment:
     def tools(self):
         """Name, description and schema of the arguments of every tool."""
         return [one["function"] for one in self.get("tools")["tools"]]
+
+    def picture(self, media):
+        """A picture of a question as a data URL, by its SHA-256 or by the address in the reply to a reset."""
+        data = self._send(f"pictures/{media.rpartition('/')[2]}", None, bytes)
+        return f"data:image/png;base64,{base64.b64encode(data).decode()}"
 
     def reset(self, **asked):
         """Begin episodes: `count`, `seed`, `group`, `split`, `form`, or `episodes` by name. One reply each."""
@@ -70,13 +76,13 @@ class Environment:
         """Send a request until it is answered."""
         return self._send(path, json.dumps(body).encode())
 
-    def _send(self, path, data):
+    def _send(self, path, data, read=json.loads):
         headers = {"Content-Type": "application/json"}
         for attempt in range(TRIES):
             request = urllib.request.Request(f"{self.url}/{path}", data=data, headers=headers)
             try:
                 with urllib.request.urlopen(request, timeout=self.timeout) as answer:
-                    return json.loads(answer.read())
+                    return read(answer.read())
             except urllib.error.HTTPError as error:
                 if error.code < 500:
                     said = error.read()[:500].decode(errors="replace")

@@ -13,7 +13,7 @@ sys.path.insert(0, str(FOLDER))
 from hopwright_client import Environment  # noqa: E402
 from inspect_ai import Task, task  # noqa: E402
 from inspect_ai.dataset import MemoryDataset, Sample  # noqa: E402
-from inspect_ai.model import ChatMessageSystem, ChatMessageUser  # noqa: E402
+from inspect_ai.model import ChatMessageSystem, ChatMessageUser, ContentImage, ContentText  # noqa: E402
 from inspect_ai.scorer import Score, mean, scorer, stderr  # noqa: E402
 from inspect_ai.solver import generate, use_tools  # noqa: E402
 from inspect_ai.tool import ToolDef, ToolParams  # noqa: E402
@@ -33,7 +33,7 @@ def hopwright_agent(split="test", variant="", url=""):
     samples = [
         Sample(
             id=row["id"],
-            input=[MESSAGES[turn["role"]](content=turn["content"]) for turn in row["prompts"]["tools"]],
+            input=[show(environment, turn, row) for turn in row["prompts"]["tools"]],
             target=row["answers"],
             metadata={"task": row["id"], "variant": row["variant"], "hops": len(row["hops"])},
         )
@@ -44,6 +44,15 @@ def hopwright_agent(split="test", variant="", url=""):
         solver=[use_tools(*(make_tool(environment, spec) for spec in environment.tools())), generate()],
         scorer=hops(environment),
     )
+
+
+def show(environment, turn, row):
+    """A turn of the prompt; before the words of the user's stand the pictures of the question."""
+    content = turn["content"]
+    if turn["role"] == "user" and row["pictures"]:
+        images = [ContentImage(image=environment.picture(media)) for media in row["pictures"]]
+        content = [*images, ContentText(text=content)]
+    return MESSAGES[turn["role"]](content=content)
 
 
 def make_tool(environment, spec):

@@ -8,6 +8,7 @@ from hopwright_search.toolset import SearchToolset
 
 import verifiers.v1 as vf
 
+NAMES = ("image_search", "search", "read")
 TASKS = Path(__file__).resolve().parent / "tasks.jsonl"
 
 
@@ -77,16 +78,23 @@ class SearchTaskset(vf.Taskset[SearchTask, SearchConfig]):
         for row in rows[: max(1, round(len(rows) * self.config.easiest))]:
             if self.config.variant in ("", row["variant"]):
                 turns = {turn["role"]: turn["content"] for turn in row["prompts"]["tools"]}
+                prompt = self._show(row["pictures"], turns["user"]) if row["pictures"] else turns["user"]
                 data = SearchData(
                     id=row["id"],
                     name=row["id"],
-                    prompt=turns["user"],
+                    prompt=prompt,
                     system_prompt=turns["system"],
                     hops=len(row["hops"]),
                     variant=row["variant"],
                     max_steps=row["max_steps"],
                 )
                 yield SearchTask(data, self.config.task)
+
+    def _show(self, pictures, words):
+        """The user's turn with the pictures of the question, which the server has, before its words."""
+        environment = Environment(self.config.task.url or None)
+        images = [{"type": "image_url", "image_url": {"url": environment.picture(one)}} for one in pictures]
+        return [{"role": "user", "content": [*images, {"type": "text", "text": words}]}]
 
 
 def _to_wire(message):
@@ -101,4 +109,4 @@ def _to_wire(message):
 
 def _strip(name):
     """A tool's own name; harnesses may put the server's before it."""
-    return name.rsplit("_", 1)[-1] if name.endswith(("_search", "_read")) else name
+    return next((one for one in NAMES if f"_{name}".endswith(f"_{one}")), name)

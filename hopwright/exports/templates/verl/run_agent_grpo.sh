@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # GRPO over whole episodes with verl 0.9. First: hopwright environment serve FOLDER --corpus NAME
 # MODEL: an instruction-tuned model that calls tools in the notation of Hermes, such as Qwen2.5-7B-Instruct.
+# Tasks with pictures need one that sees, such as Qwen2.5-VL-7B-Instruct.
 set -euo pipefail
 cd "$(dirname "$0")"
 export PYTHONPATH="$PWD${PYTHONPATH:+:$PYTHONPATH}"
