@@ -10,7 +10,9 @@ from tests.faults.planting import each_hop, fault
 @fault("evidence", "recomputation")
 def changed_triplet(row, graph):
     for faulty, hop in each_hop(row):
-        for triplet in hop["evidence"]["triplets"][:1] if hop["derivation"]["op"] != "compute" else ():
+        # Of what a date rests on besides, who photographed a film say, only a graph could tell that it is wrong.
+        asked = [one for one in hop["evidence"]["triplets"] if one["property"] == hop["derivation"].get("property")]
+        for triplet in asked[:1] if hop["derivation"]["op"] != "compute" else ():
             triplet["object"] = "Q999999991"
             yield faulty
 

@@ -29,7 +29,7 @@ from hopwright.wording.llm.plan_brief import PlanBriefWriter
 from hopwright.wording.llm.reading_back import is_same_answer
 from hopwright.wording.llm.text_constraints import TextConstraintBuilder, TextConstraints
 from hopwright.wording.llm.vocabulary import Vocabulary
-from tests.drafts import draft_items
+from tests.drafts import draft_items, draft_numbers
 from tests.e2e.serving import serving
 from tests.llm.builders import settings
 from tests.planning.plans import read_natural, synthesizer
@@ -139,8 +139,8 @@ def test_who_understands_another_question_does_not(drafts: tuple[Item, ...], sam
     assert all(told.values()), told
 
 
-def test_an_answer_from_the_facts_is_held_against_the_gold_one(drafts: tuple[Item, ...]) -> None:
-    number = next(item for item in drafts if item.hops[-1].answer_type == "number")
+def test_an_answer_from_the_facts_is_held_against_the_gold_one(sample: GraphStore, drafts: tuple[Item, ...]) -> None:
+    number = next(item for item in draft_numbers(sample) if item.hops[-1].answer_type == "number")
     name = next(item for item in drafts if item.hops[-1].answer_type == "entity")
     assert is_same_answer(f"{number.answer} years", number)
     assert not is_same_answer("123456", number)

@@ -13,7 +13,6 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-import aiohttp
 import httpx2
 
 from hopwright.foreign import ENCODINGS, BodyError, BodyReader, read_body_limit
@@ -90,6 +89,8 @@ class _SdkProvider(Generic[_Client]):
 
     async def _post(self, path: str, body: dict[str, Any], timeout_s: float) -> tuple[dict[str, Any], dict[str, str]]:
         """The answer as JSON, and its headers. Raises CallError."""
+        import aiohttp
+
         try:
             async with asyncio.timeout(timeout_s):
                 response = await self.client.post(
