@@ -441,7 +441,10 @@ class DistractorMaker:
         """
         if not task.asked or not any(_EXTREME.match(expression) for expression in task.computed):
             return None
-        source = task.find_source()
+        return self._list_others(task.find_source(), task)
+
+    def _list_others(self, source: Hop | None, task: _Task) -> list[str]:
+        """What else a hop might have found."""
         return [one for one in self._list_rivals(source, task) if source is None or one != source.answer_id]
 
     def _make_dates(self, task: _Task, value: dt.date) -> tuple[Distractor, ...] | OptionShortage:
@@ -514,14 +517,13 @@ class DistractorMaker:
                 fixed = 2  # the runner-up is who or what is taken for the answer
         losers: list[str] = []
         listed = False
-        source = task.find_source()
+        chosen = task.find_source()
         # Laureates come from everywhere, and whoever is a year off arrives at the next of them.
-        worldwide = source is not None and bool(self._find_timeline(source.derivation))
-        sources = self._list_losers(task) if isinstance(derivation, Lookup) else None
-        if task.asked and worldwide and isinstance(derivation, Lookup):
-            sources = [one for one in self._list_rivals(source, task) if one != source.answer_id] if source else []
+        worldwide = chosen is not None and bool(self._find_timeline(chosen.derivation))
+        sources: list[str] | None = None
+        if isinstance(derivation, Lookup):
+            sources = self._list_others(chosen, task) if task.asked and worldwide else self._list_losers(task)
         if isinstance(derivation, Lookup) and sources is not None:
-            chosen = task.find_source()
             listed = chosen is not None and (worldwide or self._lists.is_of_list(chosen))
             end = ""
             if chosen is not None and listed and not worldwide:

@@ -182,7 +182,7 @@ class QuotaController:
 
     def _find_step_frame(self, derivation: Derivation) -> str:
         if isinstance(derivation, Compute):
-            return _DIRECTION.sub("chosen", _WORD.sub(self._leave_out_name, derivation.expression))
+            return _DIRECTION.sub("chosen", _WORD.sub(_leave_out_name, derivation.expression))
         table = self._moves.table
         names = sorted(properties_of_step(derivation))
         if isinstance(derivation, ReverseLookup) and derivation.value.startswith("hop") and table.is_timeline(names[0]):
@@ -190,12 +190,13 @@ class QuotaController:
         kin = table.roles.kinship
         return ",".join("timeline" if table.is_timeline(one) else "kin" if one in kin else one for one in names)
 
-    def _leave_out_name(self, match: re.Match[str]) -> str:
-        word = match[0].removesuffix(", ")
-        return "" if word.startswith("Q") or word.isdigit() else match[0]
-
     def _is_person_or_work(self, theme: str) -> bool:
         return theme.startswith("entity:") and self._moves.kinds.kind(theme[7:]) in ("person", "work")
+
+
+def _leave_out_name(match: re.Match[str]) -> str:
+    word = match[0].removesuffix(", ")
+    return "" if word.startswith("Q") or word.isdigit() else match[0]
 
 
 def _list_looked_up(derivation: Derivation) -> frozenset[str]:

@@ -189,12 +189,9 @@ class GraphTraversals:
         return tuple(sorted(owners - {partner}))
 
     def _list_close_deaths(self, owner: str) -> tuple[UsableLiteral, ...]:
-        """The days on which kin of an entity died, or whoever it worked with, those that part a whole list of it."""
-        joined = (*self.graph.out_edges(owner), *self.graph.in_edges_spread(owner, MAX_EDGES))
+        """The days on which whoever an entity worked with died, those that part a whole list of it."""
         made = [one for whole in self.whole_lists(owner) for _, one in whole.dates]
-        close = {other for property, other in joined if property in self.roles.kinship}
-        for credit in self.table.credits:
-            close.update(*(self.graph.objects(one, credit) for one in made))
+        close = {other for one in made for credit in self.table.credits for other in self.graph.objects(one, credit)}
         return tuple(
             death
             for one in sorted(close - {owner})

@@ -63,18 +63,16 @@ def lead(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationC
 
 
 def _choose_partner(builder: PlanBuilder, context: OperationContext) -> Edge:
-    """A fact that leads to somebody with whom the one already found made something: of the same work, or of another."""
+    """A fact of the same work that leads to somebody with whom the one already found made something."""
     topic = builder.topics[0] if builder.topics else ""
     found = [
         edge
         for edge in list_joint_partners(builder, context.readers, context.partners[0].entity, topic)
-        if builder.admits(edge.object) and (edge.subject in builder.topics or builder.admits(edge.subject))
+        if builder.admits(edge.object)
     ]
-    own = [edge for edge in found if edge.subject in builder.topics]
-    others = [edge for edge in found if edge.subject not in builder.topics]
     if not found:
         raise PlanningDeadEnd(DeadEnd.NOTHING_TOGETHER)
-    return builder.choose(own or others)
+    return builder.choose(found)
 
 
 def extend(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:

@@ -44,9 +44,7 @@ class _Part(NamedTuple):
 
 
 def close_death(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """The day on which somebody named died who was close to the one whose list the plan parts: a wife, or the editor of
-    the work that the plan names.
-    """
+    """The day on which somebody named died who had a part in the work that the plan names: its editor, say."""
     for owner, topic in zip(builder.list_found()[-1:], builder.topics[:1], strict=False):
         deaths = builder.traversals.tied_deaths(owner, topic)
         for death in builder.rng.sample(deaths, len(deaths)):

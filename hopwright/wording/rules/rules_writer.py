@@ -303,7 +303,7 @@ class PlanVerbaliser:
         if self._tells_source():
             question = self._ask_after(1)
         elif (beside := self._find_beside()) and not self._ends_in_subject():
-            question = self._ask_both(beside)
+            question = self._ask_both(*beside)
         else:
             question = self.ask(len(self._steps), self.described)
             # What has a sentence before it already gets no second one.
@@ -315,15 +315,16 @@ class PlanVerbaliser:
         opening = " ".join(self.openings)
         return f"{opening} {question if strip_marks(opening).endswith('.') else lower_first(question)}"
 
-    def _find_beside(self) -> int:
-        """The hop of the last look-up, where it finds who came next in a list; 0 where it does not."""
+    def _find_beside(self) -> tuple[int, NextHolder] | None:
+        """The hop that the last look-up goes on from, where it finds who came next in a list; else None."""
         last = self._steps[-1].derivation
         if not isinstance(last, Lookup) or not last.subject.startswith("hop"):
-            return 0
+            return None
         source = self.step(last.subject).derivation
         form = read_form(source.expression) if isinstance(source, Compute) else None
-        beside = isinstance(form, NextHolder) and bool(self.table.literal[form.timeline].annual)
-        return int(last.subject[3:]) if beside else 0
+        if not isinstance(form, NextHolder) or not self.table.literal[form.timeline].annual:
+            return None
+        return int(last.subject[3:]), form
 
     def _ends_in_subject(self) -> bool:
         """Whether the last look-up can be asked for with its subject at the end, where a long one can be read."""
@@ -331,11 +332,8 @@ class PlanVerbaliser:
         assert isinstance(step.derivation, Lookup)
         return any(one.endswith("{s}?") for one in self._templates(step.derivation, step, "ask", self.described))
 
-    def _ask_both(self, beside: int) -> str:
+    def _ask_both(self, beside: int, form: NextHolder) -> str:
         """The last question after the one that it rests on: `Who won …, and where was that laureate born?`"""
-        derivation = self._steps[beside - 1].derivation
-        form = read_form(derivation.expression) if isinstance(derivation, Compute) else None
-        assert isinstance(form, NextHolder)
         asked = self._computed.ask_beside(form, self.described).removesuffix("?")
         self.openings.append(mark([beside], f"{asked}, and"))
         self._told = f"hop{beside}"
@@ -426,7 +424,6 @@ class PlanVerbaliser:
         # `The father of X … his mother`, `X wrote its libretto … its composer … his death`: whose?
         if not rivals:
             after = re.sub(rf"(?<![\w.]){re.escape(short)}['’]s(?= )", _POSSESSIVE[pronoun], after)
-        if not rivals:
             subject = rf"\b((?:when|year|was|did) (?:{MARK})*){re.escape(short)}(?![\w'’])"
             after = re.sub(subject, rf"\1{pronoun}", after)
         return before + name + after
@@ -524,10 +521,10 @@ class PlanVerbaliser:
     def _find_maker_of_told(self, person: str) -> str:
         """As what somebody named made the work that a sentence before the question tells of; empty for others."""
         first = self._steps[0].derivation
-        entry = self.table.entity.get(first.property) if isinstance(first, Lookup) else None
-        if entry is None or not entry.told or not isinstance(first, Lookup) or not isinstance(self.names, KinNaming):
+        if not isinstance(first, Lookup) or not isinstance(self.names, KinNaming):
             return ""
-        return self.names.maker_role(person, first.subject)
+        entry = self.table.entity.get(first.property)
+        return self.names.maker_role(person, first.subject) if entry is not None and entry.told else ""
 
     def _tell_credit(self, owner: str, moment: str) -> str:
         """`its director`, after a sentence that tells who photographed a named film, whose death parts the director's
