@@ -53,7 +53,9 @@ def test_the_line_from_pictures_to_tasks(
     assert json.loads(said)["tasks"] == 5
     code, said = call("export", made, str(tmp_path / "out"), "--form", "llama-factory", "--json")
     assert json.loads(said)["rows"] == {"llama-factory": 14}
-    assert "is none of" in call("export", made, str(tmp_path / "out"), "--form", "paper")[1]
+    code, said = call("export", made, str(tmp_path / "out"), "--form", "paper")
+    assert code != 0
+    assert "--form" in said and "'llama-factory'" in said and "not 'paper'" in said
     assert "no model is named" in call("evaluate", made)[1]
     items = (tmp_path / "made" / "items.jsonl").read_text()
     (tmp_path / "made" / "items.jsonl").write_text(items.replace('"answer": "', '"answer": "not ', 1))
