@@ -42,6 +42,7 @@ from hopwright.distractors.numeric_distractors import (
 from hopwright.distractors.own_world import OTHER_CALLING, OwnWorld, count_quarters
 from hopwright.distractors.proposers import propose
 from hopwright.distractors.ranking import MOST_CANDIDATES, OptionCandidate, choose_three
+from hopwright.distractors.series_slips import SeriesSlips
 from hopwright.errors import ExpressionError, InputError
 from hopwright.knowledge.facts import Facts, GraphFacts
 from hopwright.knowledge.properties import PropertyTable
@@ -62,6 +63,7 @@ from hopwright.planning.computation_forms import (
     AgeInYear,
     Extreme,
     GroupSize,
+    MembersBetween,
     NextHolder,
     YearDistance,
     read_form,
@@ -166,7 +168,9 @@ def find_reader(index: int, later: Iterable[Reader]) -> Reader | None:
     return next((one for one in later if index in hops_used(one.derivation)), None)
 
 
-ShortageReason = Literal["comparison", "losers", "conditions", "slips", "numbers", "counts", "dates", "form", "value"]
+ShortageReason = Literal[
+    "comparison", "losers", "conditions", "slips", "numbers", "counts", "dates", "series", "form", "value"
+]
 
 
 class OptionShortage(NamedTuple):
@@ -175,7 +179,8 @@ class OptionShortage(NamedTuple):
     `comparison`: fewer than four things are compared at the end of a plan. `losers`: what was not chosen on the way
     gives too few other answers, so that choosing would not matter. `conditions`: fewer than three others meet what the
     question states. `slips`: too few of them are what a slip yields. `numbers`, `counts`, `dates`: too few
-    others of the same form. `form`: the right one would stand out. `value`: the answer is nothing that has rivals.
+    others of the same form. `series`: too few stand near the answer in its series. `form`: the right one would stand
+    out. `value`: the answer is nothing that has rivals.
     """
 
     reason: ShortageReason
@@ -202,6 +207,7 @@ class DistractorMaker:
         self._siblings = SimilarEntities(graph, kinds)
         self._values = NearbyValues(graph, self._facts, self._siblings)
         self._world = OwnWorld(graph, self._siblings)
+        self._series = SeriesSlips(self._facts, table)
         self._lists = ListSlips(self._facts, table, lambda one: self._siblings.card(one).label)
         self._likeness = likeness
         self._compare_names = functools.lru_cache(200_000)(self._like_by_name)
@@ -296,7 +302,8 @@ class DistractorMaker:
         carried = [one for one in self._propagate_wrong_answers(task) if isinstance(one, int | Decimal)]
         counting = isinstance(derivation, Compute) and derivation.kind == "counting"
         form = read_form(derivation.expression) if isinstance(derivation, Compute) else None
-        parted = isinstance(form, GroupSize) and bool(form.moment)  # who knows the list at all is not far off
+        parted = isinstance(form, GroupSize) and bool(form.moment)
+        parted = parted or isinstance(form, MembersBetween)  # who knows the list at all is not far off
         if counting and (parted or len({*carried}) < _FEWEST_CARRIED):
             assert isinstance(derivation, Compute)
             counts = choose_count_distractors(
@@ -488,6 +495,8 @@ class DistractorMaker:
         self, task: _Task, answer: str, proposed: Sequence[str]
     ) -> tuple[Distractor, ...] | OptionShortage:
         hop, rng, derivation = task.hop, task.rng, task.hop.derivation
+        if (beside := self._series.list_beside(hop, task.earlier)) is not None:
+            return self._offer_beside(task, answer, beside)
         compared = ""
         fixed = 0
         choice: tuple[str, ...] = ()
@@ -602,6 +611,25 @@ class DistractorMaker:
         nearest = self._drop_strangers(nearest, [found[one].kind == "sibling" for one in nearest], strange)
         own = self._weigh(task, answer, answer, "sibling", compared, asked_for)
         return self._choose_entities(own, [found[one] for one in nearest], fixed, rng)
+
+    def _offer_beside(
+        self, task: _Task, answer: str, beside: Sequence[str]
+    ) -> tuple[Distractor, ...] | OptionShortage:
+        """Three of what stands beside an answer in a series, or is known of what does; not what the question names."""
+        said = pad(f"{task.hop.question} {task.asked}")
+        kind = self._siblings.kind
+        able = [
+            one
+            for one in beside
+            if kind(one) == kind(answer)
+            and self._siblings.is_distinct(one, answer)
+            and f" {fold(self._siblings.card(one).label)} " not in said
+        ]
+        leading = [one for one in able if self._leads_on(task, one)]
+        chosen = (leading if len(leading) >= FEWEST_COMPARED - 1 else able)[: FEWEST_COMPARED - 1]
+        if len(chosen) < FEWEST_COMPARED - 1:
+            return OptionShortage("series", f"{len(chosen)} others stand near the answer in its series")
+        return _join(Distractor(text=self._siblings.card(one).label, kind="near_miss", id=one) for one in chosen)
 
     def _drop_strangers(
         self, ordered: Sequence[str], merely: Sequence[bool], strange: Mapping[str, float]

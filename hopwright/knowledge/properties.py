@@ -186,6 +186,10 @@ class EntityProperty(_Entry):
     """Noun phrases for the object, good to be nested: `the director of {s}`, `the country where {s} was born`."""
     reverse_np: tuple[str, ...] = ()
     """Noun phrases for the subject, where only this is known of it: `the country whose capital is {o}`."""
+    reverse_ask: tuple[str, ...] = ()
+    """Full questions for it: `At which FIFA World Cup was {o} the top scorer?`"""
+    series: str = ""
+    """Of what is known of the members of a series (`LiteralProperty.series`), the property of their places in it."""
     role: str = ""
     """What the object is to the subject, as a noun: `director`."""
     circles: tuple[str, ...] = ()
@@ -368,6 +372,17 @@ class LiteralProperty(_Entry):
     """All years of a timeline with gaps, those included whose holders are not known here."""
     reserved: tuple[int, ...] = ()
     """Years of an annual timeline whose prize was given in a later one: of these nobody is asked by the year beside."""
+    series: str = ""
+    """Of the place in a series, such as the FIFA World Cups, what one member of it is called; empty for all others.
+
+    A series is in an order that nobody disputes, and without a gap: each member but the last has one that follows.
+    """
+    next_ask: tuple[str, ...] = ()
+    """Of a series, full questions for the member after another: `Which FIFA World Cup followed {s}?`"""
+    next_np: tuple[str, ...] = ()
+    """The same as a noun phrase: `the FIFA World Cup right after {s}`."""
+    previous_ask: tuple[str, ...] = ()
+    previous_np: tuple[str, ...] = ()
     variants: tuple[LiteralWording, ...] = ()
 
     def worded(self, subject: EntityKind) -> LiteralProperty:
@@ -469,6 +484,11 @@ class PropertyTable:
         """Whether a property is a list by years of Hopwright's own (see `LiteralProperty.timeline`)."""
         entry = self.literal.get(property)
         return entry is not None and bool(entry.timeline)
+
+    def is_series(self, property: str) -> bool:
+        """Whether a property is the place in a series of Hopwright's own (see `LiteralProperty.series`)."""
+        entry = self.literal.get(property)
+        return entry is not None and bool(entry.series)
 
     def is_settled(self, property: str, entity: str, kind: EntityKind) -> bool:
         """Whether all sources agree on a date of an entity, as far as the kind of date needs that."""

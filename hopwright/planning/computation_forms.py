@@ -25,6 +25,9 @@ _SPAN = re.compile(r"^max\(([^()]+)\) - min\([^()]+\)$")
 _AGE = re.compile(rf"^(hop\d) - year\({_VALUE}\)$")
 _SHIFT = re.compile(r"^(hop\d|\d+) ([+-]) (?:(\d+) \* )?(hop\d|\d+)$")
 _NEXT_HOLDER = re.compile(r"^(first_after|last_before)\((P\d+), (hop\d)\)$")
+_NEXT_MEMBER = re.compile(r"^(first_after|last_before)\((P\d+), value\(\2, (hop\d)\)\)$")
+_MEMBER_BETWEEN = re.compile(r"^first_after\((P\d+), min\(value\(\1, (hop\d)\), value\(\1, (hop\d)\)\)\)$")
+_MEMBERS_BETWEEN = re.compile(r"^abs\(value\((P\d+), (hop\d)\) - value\(\1, (hop\d)\)\) - 1$")
 _PRODUCT = re.compile(r"^(\d+|hop\d) \* (hop\d)$")
 _COMB = re.compile(r"^comb\((\d+|hop\d), (\d+|hop\d)\)$")
 _COUNT = re.compile(r"^count\((.*)\)$")
@@ -141,6 +144,31 @@ class NextHolder:
 
 
 @dataclass(frozen=True, slots=True)
+class NextMember:
+    """The member of a series right after that of `reference` (`hopN`), or right before it."""
+
+    series: str
+    reference: str
+    later: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MemberBetween:
+    """The only member of a series between two others (`hopN`)."""
+
+    series: str
+    references: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class MembersBetween:
+    """How many members of a series lie between two others (`hopN`)."""
+
+    series: str
+    references: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Product:
     """A number, or a hop, times a hop."""
 
@@ -225,6 +253,9 @@ Form = (
     | AgeInYear
     | ShiftedYear
     | NextHolder
+    | NextMember
+    | MemberBetween
+    | MembersBetween
     | Product
     | Combinations
     | CountAhead
@@ -266,6 +297,12 @@ def read_form(expression: str) -> Form | None:
         return ShiftedYear(match[1], match[2] == "+", int(match[3] or 1), match[4])
     if match := _NEXT_HOLDER.match(expression):
         return NextHolder(match[2], match[3], match[1] == "first_after")
+    if match := _NEXT_MEMBER.match(expression):
+        return NextMember(match[2], match[3], match[1] == "first_after")
+    if match := _MEMBER_BETWEEN.match(expression):
+        return MemberBetween(match[1], (match[2], match[3]))
+    if match := _MEMBERS_BETWEEN.match(expression):
+        return MembersBetween(match[1], (match[2], match[3]))
     if match := _PRODUCT.match(expression):
         return Product(match[1], match[2])
     if match := _COMB.match(expression):

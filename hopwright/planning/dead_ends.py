@@ -35,6 +35,7 @@ class DeadEnd(StrEnum):
     NOT_PROVEN = "not_proven"
     NO_CLOSED_SET = "no_closed_set"
     NOTHING_IN_COMMON = "nothing_in_common"
+    NO_SERIES = "no_series"
     NO_CLOSED_SET_START = "no_closed_set_start"
     NO_CLOSED_SET_TO_COMPARE = "no_closed_set_to_compare"
     NO_DATED_START = "no_dated_start"
@@ -119,6 +120,7 @@ _TEXTS: dict[DeadEnd, str] = {
     DeadEnd.NO_QUESTION_LEADS_THERE: "no question leads to the entity",
     DeadEnd.NO_RATE: "the entity has no rate",
     DeadEnd.NO_WHOLE_LIST: "no list that is known to the last has something on either side of the moment",
+    DeadEnd.NO_SERIES: "no series has members that go on so",
     DeadEnd.NO_START: "nothing of the domain begins such a plan, or too little",
     DeadEnd.NO_TIMELINE_START: "no timeline of the domain begins such a plan",
     DeadEnd.NUMBER_NOT_WORDED: "the number cannot be worded",

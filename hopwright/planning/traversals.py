@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import functools
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import NamedTuple, TypeVar
@@ -102,7 +103,11 @@ class GraphTraversals:
         self.classes = source.completeness
         self.open_world = OpenWorld(graph, table, source.kinds, self.facts)
         self.roles = table.roles
-        self._alone = [(p, entry) for p, entry in table.entity.items() if entry.reverse == "alone" and entry.predicate]
+        self._alone = [
+            (name, entry)
+            for name, entry in table.entity.items()
+            if entry.reverse == "alone" and (entry.predicate or entry.reverse_np)
+        ]
         self.followed: dict[tuple[tuple[str, ...], str], bool] = {}
         """What has been found out: whether operations can follow on an entity."""
         self.paired: dict[tuple[tuple[str, ...], str, str], bool] = {}
@@ -131,6 +136,10 @@ class GraphTraversals:
     def is_hub(self, entity: str) -> bool:
         """Whether an entity is so connected that naming it gives little away and guessing it is easy."""
         return self.degree(entity) > HUB_DEGREE
+
+    def is_place(self, entity: str) -> bool:
+        """Whether an entity is a place, a state or a part of nature."""
+        return self.kinds.kind(entity) in ("place", "country", "nature")
 
     def fits(self, entry: EntityProperty, *, subject: str = "", object: str = "") -> bool:
         """Whether the ends of a fact are of the kinds that its property joins; what is left empty is not asked."""
@@ -163,6 +172,51 @@ class GraphTraversals:
             single = {year: min(holders) for year, holders in sorted(held.items()) if len(holders) == 1}
             found[property] = {year: one for year, one in single.items() if self.nameable(one)}
         return found
+
+    @functools.cached_property
+    def series(self) -> dict[str, tuple[str, ...]]:
+        """The property of the places in a series → its members in order; a series with a gap is left out."""
+        found: dict[str, tuple[str, ...]] = {}
+        for property, entry in self.table.literal.items():
+            if not entry.series:
+                continue
+            places = {
+                place: entity
+                for entity in self.graph.literal_subjects(property)
+                for place in self.facts.scalars(entity, property)
+            }
+            if places and sorted(places, key=str) == sorted(range(1, len(places) + 1), key=str):
+                found[property] = tuple(places[place] for place in range(1, len(places) + 1))
+        return found
+
+    @functools.cached_property
+    def places(self) -> dict[str, dict[str, int]]:
+        """Entity → the series that it is a member of, by the property of the places, and its place from 1 on."""
+        found: dict[str, dict[str, int]] = {}
+        for property, members in self.series.items():
+            for place, member in enumerate(members, start=1):
+                found.setdefault(member, {})[property] = place
+        return found
+
+    @functools.cached_property
+    def series_edges(self) -> dict[str, tuple[Edge, ...]]:
+        """The property of the places in a series → the facts by which one of its members, and no other, is found."""
+        return {
+            property: tuple(
+                edge
+                for member in members
+                for column, value in sorted(self.graph.out_edges(member))
+                if (entry := self.table.entity.get(column)) is not None and entry.series == property
+                for edge in self.reverse_from(value)
+                if edge.property == column and self.nameable(value)
+            )
+            for property, members in self.series.items()
+        }
+
+    def member_at(self, series: str, place: int) -> str:
+        """The member of a series at a place from 1 on; empty where there is none."""
+        members = self.series.get(series, ())
+        return members[place - 1] if 1 <= place <= len(members) else ""
 
     def _list_own_timelines(self, person: str) -> tuple[str, ...]:
         """The lists by years, one entry a year, that somebody is on: as who holds a year, or by a part in what does."""
@@ -232,7 +286,7 @@ class GraphTraversals:
         """Facts (x, property, entity) where x is the only subject, of properties whose reverse holds in reality."""
         found = []
         for property, entry in self._alone:
-            if not self.classes.allows_reverse(property):
+            if not entry.series and not self.classes.allows_reverse(property):
                 continue
             subjects = self.graph.subjects(property, entity)
             if len(subjects) != 1 or subjects[0] == entity or not self.nameable(subjects[0]):
@@ -427,10 +481,21 @@ class GraphTraversals:
 
     def _tokens(self, entity: str) -> frozenset[str]:
         label = self.graph.label(entity)
+        if entity in self.places:  # Apollo 14 is told from Apollo 15 by its number, and no question names either
+            return telling_words(label) - self._words_of_series
         if self.kinds.kind(entity) == "event" and name_states_year(label):
             return frozenset(_YEARS.findall(label))  # of a series, one is told from another by its year
         # Nicholas I of Russia and Alexander I of Russia share their realm, not their name.
         return telling_words(_REALM.sub("", label) if self.kinds.kind(entity) == "person" else label)
+
+    @functools.cached_property
+    def _words_of_series(self) -> frozenset[str]:
+        """The words that several members of one series have in their names."""
+        words = (
+            Counter(word for one in members for word in telling_words(self.graph.label(one)))
+            for members in self.series.values()
+        )
+        return frozenset(word for counts in words for word, count in counts.items() if count > 1)
 
     def _nameable(self, entity: str) -> bool:
         """Whether a label can stand in a sentence and means one entity only."""

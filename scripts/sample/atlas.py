@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from hopwright.knowledge.wikidata.series import Series, load_series
 from hopwright.settings import LATEST_YEAR
 from sample.days import GREGORIAN, Day
 from sample.gathering import COUNTRY, HUMAN, PROFESSION, RULES, Merge, Names
@@ -38,9 +39,14 @@ def read_atlas(folder: Path, merge: Merge, names: Names) -> None:
     for name, rows in tables.items():
         for row in rows:
             reader.enter(name, row)
+    series = [(one, list(_read_rows(folder.parent / "series" / f"{one.name}.tsv"))) for one in load_series()]
+    for one, rows in series:
+        reader.enter_series(one, rows)
     for name, rows in tables.items():
         for row in rows:
             reader.take(name, row)
+    for one, rows in series:
+        reader.take_series(one, rows)
     for name, spec in rules["relations"].items():
         reader.take_relations(spec, list(_read_rows(folder / f"{name}.tsv")))
     for name, spec in rules["wholes"].items():
@@ -55,6 +61,11 @@ def _read_rows(path: Path) -> Iterator[dict[str, str]]:
     with path.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
             yield {key: (value or "").strip() for key, value in row.items() if key}
+
+
+def _read_cell(text: str) -> list[str]:
+    """The names in a cell of a series; `-` stands for none, and `*` for one that stands nowhere else in the column."""
+    return [one.strip() for one in text.split("|") if one.strip() not in ("", "-", "*")]
 
 
 class _Reader:
@@ -91,6 +102,56 @@ class _Reader:
             for id, label in self._classes(spec, row):
                 self._merge.names.setdefault(id, [label])
                 self._merge.add_edge(found, "P31", id, SOURCE)
+        self._known[kind, name] = found
+
+    def enter_series(self, series: Series, rows: list[dict[str, str]]) -> None:
+        """Note the members of a series, and what its cells name: what no other source has is new."""
+        labels = {property: column.label for property, column in series.columns.items()}
+        for property, label in {series.property: series.place.label, **labels}.items():
+            self._merge.labels.setdefault(property, label)
+            self._merge.relations.setdefault(property, [label])
+        for id, (_, noun) in series.classes.items():
+            self._merge.names.setdefault(id, [noun])
+        for row in rows:
+            for column, (_, kind, sort) in series.cells.items():
+                for value in _read_cell(row[column]):
+                    self._enter_named(kind, value, sort)
+
+    def take_series(self, series: Series, rows: list[dict[str, str]]) -> None:
+        """Take the places of the members of a series, and what is known of each.
+
+        Raises ValueError where somebody is not told apart: a series has no gap, and neither has a whole column.
+        """
+        for place, row in enumerate(rows, start=1):
+            member = self._find(series.kind, row["name"])
+            if not member:
+                raise ValueError(f"series {series.name}: several may be meant by {row['name']}")
+            self._merge.numbers[member, series.property] = ("", str(place), "", SOURCE)
+            for column, (property, kind, _) in series.cells.items():
+                for value in _read_cell(row[column]) if column != "name" else ():
+                    if not (found := self._find(kind, value)):
+                        raise ValueError(f"series {series.name}, {column}: several may be meant by {value}")
+                    self._merge.add_edge(member, property, found, SOURCE)
+                if not row[column] and property in series.columns and series.columns[property].reverse == "alone":
+                    raise ValueError(f"series {series.name}, {column}: nothing is known of {row['name']}")
+
+    def _enter_named(self, kind: str, name: str, sort: str) -> None:
+        """Note what a series names, if no table has: an entity of another source, or a new one of a class (`sort`).
+
+        `Ben-Hur=Q180098` says which one is meant.
+        """
+        if (kind, name) in self._known:
+            return
+        label, _, meant = name.partition("=")
+        found = meant or self._link(kind, label, {})
+        if not found:
+            found = _make_id(kind, name)
+            self._merge.names[found] = [name]
+            self._names.learn(found, [name])
+            self._names.added[found] = kind
+            if kind == "person":
+                self._merge.names.setdefault(HUMAN, ["human"])
+            self._merge.add_edge(found, "P31", HUMAN if kind == "person" else sort, SOURCE)
         self._known[kind, name] = found
 
     def take(self, table: str, row: Mapping[str, str]) -> None:

@@ -15,6 +15,7 @@ from importlib import resources
 from typing import Any, cast
 
 from hopwright.knowledge.wikidata.roles import INSTANCE_OF, LEAGUE, MEMBER_OF_TEAM, OCCUPATION, PARTICIPANT_IN
+from hopwright.knowledge.wikidata.series import load_series
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records.values import EntityKind
 from hopwright.text.articles import article, definite
@@ -23,6 +24,7 @@ from hopwright.text.years import name_states_year
 __all__ = ["KindIndex", "article", "definite"]
 
 _RULE_RANK = 40
+_SERIES_RANK = 62
 _SETTLEMENT = re.compile(r"\b(town|municipality|commune|settlement)$")
 _TOURNAMENT = re.compile(r"\b(Cup|Championships?|EuroBasket|Euro|Trophy|Olympics)\b")
 _OF = re.compile(r"^(?P<head>[\w/’' -]+?) (of|in) (?P<where>(the )?[A-Z].*)$")
@@ -71,6 +73,8 @@ class _Lexicon:
     demonym: Mapping[str, str]
     person: Mapping[str, tuple[str, str]]
     occupation: re.Pattern[str]
+    definite: frozenset[str]
+    """The nouns of series before whose members' names `the` stands."""
 
 
 class KindIndex:
@@ -97,6 +101,8 @@ class KindIndex:
     def phrase(self, id: str) -> str:
         """The label as it stands in running text, with its article or quotation marks (see `definite`)."""
         sense = self._sense(id)
+        if sense.noun in self._lexicon.definite:
+            return f"the {self.graph.label(id)}"
         return definite(self.graph.label(id), sense.kind, sense.noun)
 
     def _find(self, id: str) -> Sense:
@@ -233,9 +239,13 @@ def _naturalise(label: str, demonym: Mapping[str, str]) -> str:
 def _load() -> _Lexicon:
     raw = tomllib.loads(resources.files(__package__).joinpath("nouns.toml").read_text("utf-8"))
     person = {phrase: (noun, sort) for phrase, (noun, sort) in raw["person"].items()}
+    of_series = {
+        id: Sense(kind, noun, noun, _SERIES_RANK) for one in load_series() for id, (kind, noun) in one.classes.items()
+    }
     longest_first = sorted(person, key=lambda phrase: (-len(phrase), phrase))
     return _Lexicon(
-        classes={
+        classes=of_series
+        | {
             id: Sense(cast(EntityKind, kind), noun, sort, rank)
             for id, (kind, noun, sort, rank) in raw["classes"].items()
         },
@@ -251,6 +261,7 @@ def _load() -> _Lexicon:
         signatures=tuple(_read_signature(one) for one in raw["signature"]),
         demonym=raw["demonym"],
         person=person,
+        definite=frozenset(one.place.series for one in load_series() if one.article),
         occupation=re.compile(r"\b(" + "|".join(map(re.escape, longest_first)) + r")\b"),
     )
 

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from hopwright.errors import InputError
 from hopwright.knowledge.properties import DomainRules, EntityProperty, LiteralProperty, PropertyTable
 from hopwright.knowledge.wikidata.roles import BORDERS, INCEPTION, ROLES
+from hopwright.knowledge.wikidata.series import load_series
 from hopwright.knowledge.wikidata.trust import load_trust
 from hopwright.records import Domain
 from hopwright.records.values import EntityKind
@@ -33,6 +34,9 @@ def default_table() -> PropertyTable:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"])
             raise InputError(f"properties.toml, {property}, {where}: {first['msg']}") from None
+    for series in load_series():
+        literal[series.property] = series.place
+        entity |= series.columns
     return PropertyTable(
         entity,
         literal,

@@ -37,6 +37,10 @@ JOINT_OPERATIONS = frozenset({"joint-of-both", "joint-with-named", "joint-of-nam
 """Operations that choose what two people made together."""
 COUNTING_JOINT = frozenset({"count-joint", "count-joint-with-named"})
 """Operations that count what two people made together."""
+SERIES_PAIRS = frozenset({"member-between", "members-between"})
+"""Operations on two members of one series."""
+SERIES_OPERATIONS = SERIES_PAIRS | {"next-member"}
+"""Operations that take members of a series."""
 CHOOSING_FROM_LISTS = JOINT_OPERATIONS | {
     "next-of-its", "next-of-its-in-year", "next-of-named", "end-of-its"
 }  # fmt: skip
@@ -351,6 +355,14 @@ def _can_follow(builder: PlanBuilder, readers: tuple[str, ...], entity: str) -> 
                 closed = builder.traversals.table.closed
                 members = {one for name in closed for one in list_closed_set(builder, name, entity)}
                 verdict = any(_can_follow(builder, readers[1:], one) for one in members)
+            elif verdict and readers[0] == "next-member":
+                traversals = builder.traversals
+                beside = [
+                    traversals.member_at(name, place + step)
+                    for name, place in traversals.places.get(entity, {}).items()
+                    for step in (1, -1)
+                ]
+                verdict = any(_can_follow(builder, readers[1:], one) for one in beside if one)
             elif verdict and readers[0] in JOINT_OPERATIONS:
                 works = {joint.work for joint in list_joint(builder, entity)}
                 verdict = any(_can_follow(builder, readers[1:], one) for one in works)
@@ -420,6 +432,8 @@ def _need_of(builder: PlanBuilder, reader: str) -> Callable[[str], bool]:
         return lambda entity: bool(list_joint_counts(builder, entity))
     if reader in LIST_OPERATIONS or reader == "end-of-its":
         return lambda entity: bool(builder.traversals.whole_lists(entity))
+    if reader in SERIES_OPERATIONS:
+        return lambda entity: entity in builder.traversals.places
     if reader in ("count-all", "most-of-its"):
         closed = builder.traversals.table.closed
         return lambda entity: any(len(list_closed_set(builder, name, entity)) >= _FEWEST for name in closed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 
-from hopwright.planning.computation_forms import Extreme, NextHolder, read_form
+from hopwright.planning.computation_forms import Extreme, MemberBetween, NextHolder, NextMember, read_form
 from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
 from hopwright.planning.execution import hops_used
 from hopwright.planning.operations.base import OperationContext
@@ -31,7 +31,7 @@ from hopwright.planning.operations.operation_inputs import (
 from hopwright.planning.operations.starting_points import draw_first_edge, draw_paired_edge
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.traversals import Edge
-from hopwright.records import Compute, Constraint, ReverseLookup
+from hopwright.records import Compute, Constraint, Lookup, ReverseLookup
 
 _TITLE = 3
 """Words, small ones aside, from which on a title is taken to be that of one work only."""
@@ -92,6 +92,7 @@ def extend(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operatio
         lambda entity: wanted(entity) and fits_partner(builder, context.readers, partner, entity),
         like=_rivals(builder, state),
         refused=_list_refused(builder, state, last=not context.readers),
+        only=_list_columns(builder, state),
     )
 
 
@@ -210,6 +211,23 @@ def _list_refused(builder: PlanBuilder, state: StepOutput, *, last: bool) -> fro
     if isinstance(form, Extreme):
         return frozenset({roles.event_places.get(form.property, "")}) | (roles.seldom if last else frozenset())
     return roles.trivial | roles.seldom if last else frozenset()
+
+
+def _list_columns(builder: PlanBuilder, state: StepOutput) -> frozenset[str]:
+    """What is asked of a member that a step along a series leads to: what is known of all, but not what the plan names
+    a member by; of people on the way also where they were born. Nothing where no such step led there.
+    """
+    table, steps = builder.traversals.table, [one.derivation for one in builder.draft.steps]
+    step = steps[int(state.ref[3:]) - 1] if state.ref.startswith("hop") else None
+    person = builder.traversals.kinds.kind(state.entity) == "person"
+    born = frozenset(builder.traversals.roles.homes[:1] if person else ())
+    if isinstance(step, Lookup) and step.property in table.entity and table.entity[step.property].series:
+        return born
+    form = read_form(step.expression) if isinstance(step, Compute) else None
+    if not isinstance(form, NextMember | MemberBetween):
+        return frozenset()
+    named = {one.property for one in steps if isinstance(one, ReverseLookup)}
+    return born | {name for name, entry in table.entity.items() if entry.series == form.series and name not in named}
 
 
 def _rivals(builder: PlanBuilder, state: StepOutput) -> tuple[str, ...]:

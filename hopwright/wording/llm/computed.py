@@ -19,17 +19,24 @@ from hopwright.planning.computation_forms import (
     Extreme,
     Form,
     GroupSize,
+    MemberBetween,
     Members,
+    MembersBetween,
     NextHolder,
+    NextMember,
     Rate,
     ShiftedYear,
     YearDistance,
     read_form,
 )
 from hopwright.records import Compute, Hop, Lookup
-from hopwright.text.phrases import listed
+from hopwright.text.phrases import listed, pluralise
 
 _LATITUDE = "Latitude"
+_ORDER_WORDS = {
+    "later": frozenset({"after", "followed", "next", "succeeded"}),
+    "earlier": frozenset({"before", "preceded"}),
+}
 Say = Callable[[str], str]
 Age = Literal["", "on a day", "in a year", "turned"]
 
@@ -75,7 +82,13 @@ def read_meaning(hop: Hop, hops: Mapping[int, Hop], table: PropertyTable) -> Mea
             return Meaning(frozenset({"later" if later else "earlier"}), moment=True)
         case NextHolder(later=later):
             return Meaning(frozenset({"first", "later"} if later else {"last", "earlier"}), moment=True)
-        case AggregateValue() | Rate() | Combinations():
+        case NextMember(series=series, later=later):
+            # Some series have words of their own: the bridge that lost the record to another.
+            side, entry = "later" if later else "earlier", table.literal[series]
+            asked = entry.next_ask + entry.next_np if later else entry.previous_ask + entry.previous_np
+            plain = all(not _ORDER_WORDS[side].isdisjoint(one.split()) for one in asked)
+            return Meaning(frozenset({side} if plain else ()), moment=True)
+        case AggregateValue() | Rate() | Combinations() | MemberBetween() | MembersBetween():
             return Meaning()
     return None
 
@@ -157,6 +170,13 @@ class _Describer:
                 if self._table.literal[timeline].annual:
                     which = f"the year {'after' if later else 'before'}"
                 return f"{self._quote(timeline)} in {which} {self._moment(reference)}"
+            case NextMember(series=series, reference=reference, later=later):
+                noun = self._table.literal[series].series
+                return f"the {noun} right {'after' if later else 'before'} {self._say(reference)}"
+            case MemberBetween(series=series, references=references):
+                return f"the only {self._table.literal[series].series} between {listed([self._say(one) for one in references])}"
+            case MembersBetween(series=series, references=references):
+                return f"counts the {pluralise(self._table.literal[series].series)} between {listed([self._say(one) for one in references])}"
             case ShiftedYear(base=base, later=True, times=1, offset=offset) if person := self._find_born(base):
                 age = self._say(offset)
                 return (

@@ -15,8 +15,11 @@ from hopwright.planning.computation_forms import (
     Combinations,
     Extreme,
     GroupSize,
+    MemberBetween,
     Members,
+    MembersBetween,
     NextHolder,
+    NextMember,
     Rate,
     ShiftedYear,
     YearDistance,
@@ -26,7 +29,7 @@ from hopwright.planning.plan import PlanStep
 from hopwright.records import Compute, Lookup, ReverseLookup
 from hopwright.records.values import EntityKind
 from hopwright.text.phrases import listed, plain_noun, pluralise, pluralise_verb, superlative
-from hopwright.wording.marks import lower_first, mark, strip_marks, upper_first
+from hopwright.wording.marks import MARK, lower_first, mark, strip_marks, upper_first
 from hopwright.wording.rules.claim_wording import ClaimVerbaliser
 from hopwright.wording.rules.frames import (
     AFTER_FIRST_OF_LIST_FRAMES,
@@ -147,6 +150,16 @@ class ComputationVerbaliser:
                     return self.ask_beside(form, say)
                 head, _, rest = self._next_holder(form, moment).removeprefix("the ").partition(" that ")
                 return f"Which {head} {rest}?"
+            case NextMember(series=series, reference=reference, later=later):
+                entry = self._text.table.literal[series]
+                asked = entry.next_ask if later else entry.previous_ask
+                return self._text.fill(asked, "s", self._one(entry.series, say(reference), say))
+            case MemberBetween(series=series, references=references):
+                noun = self._text.table.literal[series].series
+                return f"Which {noun} was the only one between {self._two(noun, references, say)}?"
+            case MembersBetween(series=series, references=references):
+                noun = self._text.table.literal[series].series
+                return f"How many {pluralise(noun)} were there between {self._two(noun, references, say)}?"
             case ShiftedYear(base=base, later=True, offset=offset) if person := self._find_born(base):
                 turned = f"{self._text.stated(person)}, born in {say(base)},"
                 return self._pick(TURNED_FRAMES).format(p=turned, age=offset)
@@ -172,11 +185,28 @@ class ComputationVerbaliser:
                 return f"the number of those of {self._names(form.members.entities)} that {many}"
             case NextHolder(reference=reference):
                 return self._next_holder(form, self._text.event(reference))
+            case NextMember(series=series, reference=reference, later=later):
+                entry, say = self._text.table.literal[series], self._text.described
+                described = self._one(entry.series, say(reference), say)
+                return self._text.fill(entry.next_np if later else entry.previous_np, "s", described)
+            case MemberBetween(series=series, references=references):
+                noun = self._text.table.literal[series].series
+                return f"the only {noun} between {self._two(noun, references, self._text.described)}"
             case ShiftedYear(base=base, later=True, offset=offset) if person := self._find_born(base):
                 return f"the year in which {self._text.described(person)} turned {offset}"
             case ClaimComputation(how="group"):
                 return f"the number of {self._claimed.name_groups(form)}"
         raise ExpressionError(f"no words for {expression}")
+
+    def _one(self, noun: str, member: str, say: Say) -> str:
+        """A member of a series described as `the one at which …`, where what it is one of has been said."""
+        if say != self._text.described:
+            return member
+        return re.sub(rf"^((?:{MARK})*)the {re.escape(noun)}\b", r"\1the one", member)
+
+    def _two(self, noun: str, references: Sequence[str], say: Say) -> str:
+        """Two members of a series, described in a row."""
+        return listed([self._one(noun, say(one), say) for one in references])
 
     def ask_beside(self, form: NextHolder, say: Say) -> str:
         """`Who won the Nobel Prize in Physics the year after X died?`; `in the year after 1955` in a sub-question."""

@@ -293,6 +293,8 @@ class PlanVerbaliser:
             entity = str(step.value)
             if holder := self._holder(derivation, say, "holder_ask"):
                 return holder
+            if asked := self._reverse_phrases(derivation, entity, "reverse_ask"):
+                return self.fill(asked, "o", say(derivation.value))
             predicates = self._predicates(derivation, entity, say)
             subject = "Who" if self.names.kind(entity) == "person" else f"Which {self.noun(entity, say)}"
             return f"{subject} {_joined(predicates)}?"
@@ -477,7 +479,7 @@ class PlanVerbaliser:
             entity = str(step.value)
             if holder := self._holder(derivation, self.described, "holder_np"):
                 return holder
-            if not derivation.constraints and (alone := self._reverse_phrases(derivation, entity)):
+            if not derivation.constraints and (alone := self._reverse_phrases(derivation, entity, "reverse_np")):
                 return self.fill(alone, "o", self.described(derivation.value))
             predicates = self._predicates(derivation, entity, self.described)
             only = "only " if derivation.asks_same_of_two() else ""
@@ -756,11 +758,14 @@ class PlanVerbaliser:
         timed = [one for one in held if one.property in self.table.literal]
         return any(self.table.literal[one.property].holder_when and self._find_event(one) for one in timed)
 
-    def _reverse_phrases(self, derivation: ReverseLookup, found: str) -> tuple[str, ...]:
+    def _reverse_phrases(
+        self, derivation: ReverseLookup, found: str, form: Literal["reverse_ask", "reverse_np"]
+    ) -> tuple[str, ...]:
         entry = self.table.entity.get(derivation.property)
         if entry is None:
             return ()
-        return entry.worded(self.names.kind(found), self.names.kind(self.entity(derivation.value))).reverse_np
+        worded = entry.worded(self.names.kind(found), self.names.kind(self.entity(derivation.value)))
+        return worded.reverse_np if form == "reverse_np" else worded.reverse_ask
 
     def _predicates(self, derivation: ReverseLookup, found: str, say: ReferenceWording) -> list[str]:
         conditions = [*derivation.constraints, Constraint(property=derivation.property, value=derivation.value)]

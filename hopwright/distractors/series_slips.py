@@ -1,0 +1,61 @@
+"""Wrong answers along a series: where whoever is off by one arrives.
+
+Every other member meets all conditions that the question states but the step that is counted, so what stands near the
+right one in the series, and what is known of it, are the options of all hops from there on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from hopwright.distractors.list_slips import draw_earlier, spread_sides
+from hopwright.knowledge.facts import Facts
+from hopwright.knowledge.properties import PropertyTable
+from hopwright.planning.computation_forms import MemberBetween, NextMember, read_form
+from hopwright.records import Compute, Derivation, Hop, Lookup, ReverseLookup
+
+_REACH = 6
+
+
+class SeriesSlips:
+    """Finds what stands beside the members of series in one world of facts."""
+
+    def __init__(self, facts: Facts, table: PropertyTable) -> None:
+        self._facts = facts
+        self._table = table
+
+    def list_beside(self, hop: Hop, earlier: Sequence[Hop]) -> tuple[str, ...] | None:
+        """What stands beside a hop's answer, the three to offer first; None for a hop that no series leads to."""
+        hops: Mapping[int, Hop] = {one.index: one for one in (*earlier, hop)}
+        way: list[str] = []
+        source = hop
+        while not (series := self._find_series(source.derivation)):
+            derivation = source.derivation
+            if not isinstance(derivation, Lookup) or not derivation.subject.startswith("hop"):
+                return None
+            way.append(derivation.property)
+            source = hops[int(derivation.subject[3:])]
+        found: dict[str, int] = {}
+        for own in self._facts.scalars(source.answer_id or "", series)[:1]:
+            if isinstance(own, int):
+                for apart in sorted(range(-_REACH, _REACH + 1), key=lambda one: (abs(one), one)):
+                    for end in self._follow(series, own + apart, way):
+                        found.setdefault(end, apart)
+        found.pop(hop.answer_id or "", None)
+        earlier_ones = draw_earlier(f"{hop.answer_id}:{series}:{len(way)}")
+        return spread_sides(list(found), lambda one: found[one] < 0, earlier_ones)
+
+    def _find_series(self, derivation: Derivation) -> str:
+        """The series of which a hop finds a member; empty for another hop."""
+        if isinstance(derivation, ReverseLookup):
+            entry = self._table.entity.get(derivation.property)
+            return entry.series if entry is not None else ""
+        form = read_form(derivation.expression) if isinstance(derivation, Compute) else None
+        return form.series if isinstance(form, NextMember | MemberBetween) else ""
+
+    def _follow(self, series: str, place: int, way: Sequence[str]) -> tuple[str, ...]:
+        """What the look-ups of a hop lead to from the member at a place; nothing where one of them has no one value."""
+        ends = self._facts.subjects_of_scalar(series, place)
+        for property in reversed(way):
+            ends = self._facts.objects(ends[0], property) if len(ends) == 1 else ()
+        return ends if len(ends) == 1 else ()

@@ -1,0 +1,107 @@
+"""Steps along a series, such as the FIFA World Cups: who is next, which lies between two, how many do.
+
+A member is found by what it alone is known by, and never named. Its neighbours meet every condition that the question
+states but the step itself, so they are the wrong answers that somebody who is off by one arrives at.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+
+from hopwright.planning.dead_ends import DeadEnd, NothingBegins, PlanningDeadEnd
+from hopwright.planning.operations.base import OperationContext
+from hopwright.planning.operations.lookahead import SERIES_PAIRS, satisfies_reader
+from hopwright.planning.plan_builder import PlanBuilder, StepOutput
+from hopwright.planning.random_draws import draw
+from hopwright.planning.traversals import Edge
+
+_AFTER = 0.6
+"""How often the next member is asked for, rather than the one before."""
+_DRAWN = 24
+_FEWEST_BETWEEN = 2
+_MOST_BETWEEN = 9
+
+
+def named_member(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """The member of a series that something named belongs to alone: the World Cup at which X was the top scorer."""
+    focus = builder.preferences.focus
+    table = builder.traversals.table
+    pools = {
+        name: edges
+        for name, edges in builder.traversals.series_edges.items()
+        if edges and (not focus or context.partners or table.literal[name].domain == focus)
+    }
+    if not pools:
+        raise NothingBegins(DeadEnd.NO_SERIES)
+    suits = satisfies_reader(builder, context)
+    beside = context.partners[0].entity if context.partners else ""
+    for _ in range(_DRAWN):
+        name = builder.prefer_name(sorted(pools))
+        edges: dict[str, list[Edge]] = {}
+        for edge in pools[name]:
+            edges.setdefault(edge.property, []).append(edge)
+        edge = draw(builder.rng, edges[builder.prefer_name(sorted(edges))])
+        if not builder.admits(edge.object) or not builder.admits(edge.subject) or not suits(edge.subject):
+            continue
+        if beside and not _list_apart(builder, beside, edge.subject, context.reader):
+            continue
+        builder.name(edge.object)
+        return builder.walk(edge, edge.object, backward=True)
+    raise PlanningDeadEnd(DeadEnd.NO_SERIES)
+
+
+def next_member(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """The member of a series right after the one that was found, or right before it."""
+    (state,) = inputs
+    suits = satisfies_reader(builder, context)
+    found = {
+        (name, step > 0): one
+        for name, place in builder.traversals.places.get(state.entity, {}).items()
+        for step in (1, -1)
+        if (one := builder.traversals.member_at(name, place + step)) and builder.admits(one) and suits(one)
+    }
+    if not found:
+        raise PlanningDeadEnd(DeadEnd.NO_SERIES)
+    wanted = builder.rng.random() < _AFTER
+    name, later = builder.prefer([one for one in found if one[1] == wanted] or list(found), operator.itemgetter(0))
+    one = found[name, later]
+    builder.take(one)
+    expression = f"{'first_after' if later else 'last_before'}({name}, value({name}, {state.ref}))"
+    return StepOutput("entity", builder.compute(expression, "comparison", one), one)
+
+
+def member_between(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """The only member of a series between two that were found."""
+    one, other = inputs
+    suits = satisfies_reader(builder, context)
+    for name, place, apart in _list_apart(builder, one.entity, other.entity, "member-between"):
+        between = builder.traversals.member_at(name, place + apart // 2)
+        if builder.admits(between) and suits(between):
+            builder.take(between)
+            expression = f"first_after({name}, min(value({name}, {one.ref}), value({name}, {other.ref})))"
+            return StepOutput("entity", builder.compute(expression, "comparison", between), between)
+    raise PlanningDeadEnd(DeadEnd.NO_SERIES)
+
+
+def members_between(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """How many members of a series lie between two that were found."""
+    one, other = inputs
+    for name, _, apart in _list_apart(builder, one.entity, other.entity, "members-between"):
+        expression = f"abs(value({name}, {one.ref}) - value({name}, {other.ref})) - 1"
+        count = apart - 1
+        return StepOutput("amount", builder.compute(expression, "counting", count), number=count)
+    raise PlanningDeadEnd(DeadEnd.NO_SERIES)
+
+
+def _list_apart(builder: PlanBuilder, one: str, other: str, reader: str) -> list[tuple[str, int, int]]:
+    """The series that two are members of so far apart as a reader wants: name, the earlier place, how far apart."""
+    if reader not in SERIES_PAIRS:
+        return []
+    least, most = (2, 2) if reader == "member-between" else (_FEWEST_BETWEEN + 1, _MOST_BETWEEN + 1)
+    mine, theirs = (builder.traversals.places.get(entity, {}) for entity in (one, other))
+    return [
+        (name, min(place, theirs[name]), abs(place - theirs[name]))
+        for name, place in sorted(mine.items())
+        if name in theirs and least <= abs(place - theirs[name]) <= most
+    ]
