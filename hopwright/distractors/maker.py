@@ -42,7 +42,7 @@ from hopwright.distractors.numeric_distractors import (
 from hopwright.distractors.own_world import OTHER_CALLING, OwnWorld, count_quarters
 from hopwright.distractors.proposers import propose
 from hopwright.distractors.ranking import MOST_CANDIDATES, OptionCandidate, choose_three
-from hopwright.distractors.series_slips import SeriesSlips
+from hopwright.distractors.series_slips import Beside, SeriesSlips
 from hopwright.errors import ExpressionError, InputError
 from hopwright.knowledge.facts import Facts, GraphFacts
 from hopwright.knowledge.properties import PropertyTable
@@ -63,7 +63,6 @@ from hopwright.planning.computation_forms import (
     AgeInYear,
     Extreme,
     GroupSize,
-    MembersBetween,
     NextHolder,
     YearDistance,
     read_form,
@@ -302,8 +301,7 @@ class DistractorMaker:
         carried = [one for one in self._propagate_wrong_answers(task) if isinstance(one, int | Decimal)]
         counting = isinstance(derivation, Compute) and derivation.kind == "counting"
         form = read_form(derivation.expression) if isinstance(derivation, Compute) else None
-        parted = isinstance(form, GroupSize) and bool(form.moment)
-        parted = parted or isinstance(form, MembersBetween)  # who knows the list at all is not far off
+        parted = isinstance(form, GroupSize) and bool(form.moment)  # who knows the list at all is not far off
         if counting and (parted or len({*carried}) < _FEWEST_CARRIED):
             assert isinstance(derivation, Compute)
             counts = choose_count_distractors(
@@ -612,21 +610,21 @@ class DistractorMaker:
         own = self._weigh(task, answer, answer, "sibling", compared, asked_for)
         return self._choose_entities(own, [found[one] for one in nearest], fixed, rng)
 
-    def _offer_beside(
-        self, task: _Task, answer: str, beside: Sequence[str]
-    ) -> tuple[Distractor, ...] | OptionShortage:
+    def _offer_beside(self, task: _Task, answer: str, beside: Beside) -> tuple[Distractor, ...] | OptionShortage:
         """Three of what stands beside an answer in a series, or is known of what does; not what the question names."""
         said = pad(f"{task.hop.question} {task.asked}")
         kind = self._siblings.kind
-        able = [
-            one
-            for one in beside
-            if kind(one) == kind(answer)
-            and self._siblings.is_distinct(one, answer)
-            and f" {fold(self._siblings.card(one).label)} " not in said
-        ]
-        leading = [one for one in able if self._leads_on(task, one)]
-        chosen = (leading if len(leading) >= FEWEST_COMPARED - 1 else able)[: FEWEST_COMPARED - 1]
+
+        def suits(one: str) -> bool:
+            label = fold(self._siblings.card(one).label)
+            same = kind(one) == kind(answer) and self._siblings.is_distinct(one, answer)
+            if kind(answer) == "place":  # asked for a prefecture, nobody takes a city
+                same = same and self._siblings.sort(one) == self._siblings.sort(answer)
+            return same and f" {label} " not in said
+
+        if self._series.takes_step(task.hop, task.earlier) and not suits(beside.short):
+            return OptionShortage("series", "whoever forgets the step arrives at nothing that can be offered")
+        chosen = [one for one in (beside.short, *beside.others) if one and suits(one)][: FEWEST_COMPARED - 1]
         if len(chosen) < FEWEST_COMPARED - 1:
             return OptionShortage("series", f"{len(chosen)} others stand near the answer in its series")
         return _join(Distractor(text=self._siblings.card(one).label, kind="near_miss", id=one) for one in chosen)

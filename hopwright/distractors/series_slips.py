@@ -7,14 +7,24 @@ right one in the series, and what is known of it, are the options of all hops fr
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from hopwright.distractors.list_slips import draw_earlier, spread_sides
 from hopwright.knowledge.facts import Facts
 from hopwright.knowledge.properties import PropertyTable
-from hopwright.planning.computation_forms import MemberBetween, NextMember, read_form
+from hopwright.planning.computation_forms import NextMember, read_form
 from hopwright.records import Compute, Derivation, Hop, Lookup, ReverseLookup
 
 _REACH = 6
+
+
+class Beside(NamedTuple):
+    """What stands beside an answer in its series, or is known of what does."""
+
+    short: str
+    """Where whoever forgets the step arrives: it must be offered. Empty where no step was taken."""
+    others: tuple[str, ...]
+    """The rest, those to offer first in front."""
 
 
 class SeriesSlips:
@@ -24,8 +34,8 @@ class SeriesSlips:
         self._facts = facts
         self._table = table
 
-    def list_beside(self, hop: Hop, earlier: Sequence[Hop]) -> tuple[str, ...] | None:
-        """What stands beside a hop's answer, the three to offer first; None for a hop that no series leads to."""
+    def list_beside(self, hop: Hop, earlier: Sequence[Hop]) -> Beside | None:
+        """What stands beside a hop's answer; None for a hop that no series leads to."""
         hops: Mapping[int, Hop] = {one.index: one for one in (*earlier, hop)}
         way: list[str] = []
         source = hop
@@ -42,8 +52,27 @@ class SeriesSlips:
                     for end in self._follow(series, own + apart, way):
                         found.setdefault(end, apart)
         found.pop(hop.answer_id or "", None)
-        earlier_ones = draw_earlier(f"{hop.answer_id}:{series}:{len(way)}")
-        return spread_sides(list(found), lambda one: found[one] < 0, earlier_ones)
+        missed = self._find_missed(source.derivation)
+        short = next((one for one, apart in found.items() if apart == missed), "") if missed else ""
+        rest = [one for one in found if one != short]
+        earlier_ones = max(0, draw_earlier(f"{hop.answer_id}:{series}:{len(way)}") - (missed < 0))
+        return Beside(short, spread_sides(rest, lambda one: found[one] < 0, min(earlier_ones, 2)))
+
+    def takes_step(self, hop: Hop, earlier: Sequence[Hop]) -> bool:
+        """Whether a hop asks about what a step along a series leads to: then whoever forgets it has an answer."""
+        if not isinstance(hop.derivation, Lookup):
+            return False
+        hops = {one.index: one for one in (*earlier, hop)}
+        while isinstance(hop.derivation, Lookup) and hop.derivation.subject.startswith("hop"):
+            hop = hops[int(hop.derivation.subject[3:])]
+        return bool(self._find_missed(hop.derivation))
+
+    def _find_missed(self, derivation: Derivation) -> int:
+        """How far from a member whoever forgets the step that leads to it stays; 0 where no step does."""
+        form = read_form(derivation.expression) if isinstance(derivation, Compute) else None
+        if not isinstance(form, NextMember):
+            return 0
+        return -1 if form.later else 1
 
     def _find_series(self, derivation: Derivation) -> str:
         """The series of which a hop finds a member; empty for another hop."""
@@ -51,7 +80,7 @@ class SeriesSlips:
             entry = self._table.entity.get(derivation.property)
             return entry.series if entry is not None else ""
         form = read_form(derivation.expression) if isinstance(derivation, Compute) else None
-        return form.series if isinstance(form, NextMember | MemberBetween) else ""
+        return form.series if isinstance(form, NextMember) else ""
 
     def _follow(self, series: str, place: int, way: Sequence[str]) -> tuple[str, ...]:
         """What the look-ups of a hop lead to from the member at a place; nothing where one of them has no one value."""

@@ -26,8 +26,6 @@ _AGE = re.compile(rf"^(hop\d) - year\({_VALUE}\)$")
 _SHIFT = re.compile(r"^(hop\d|\d+) ([+-]) (?:(\d+) \* )?(hop\d|\d+)$")
 _NEXT_HOLDER = re.compile(r"^(first_after|last_before)\((P\d+), (hop\d)\)$")
 _NEXT_MEMBER = re.compile(r"^(first_after|last_before)\((P\d+), value\(\2, (hop\d)\)\)$")
-_MEMBER_BETWEEN = re.compile(r"^first_after\((P\d+), min\(value\(\1, (hop\d)\), value\(\1, (hop\d)\)\)\)$")
-_MEMBERS_BETWEEN = re.compile(r"^abs\(value\((P\d+), (hop\d)\) - value\(\1, (hop\d)\)\) - 1$")
 _PRODUCT = re.compile(r"^(\d+|hop\d) \* (hop\d)$")
 _COMB = re.compile(r"^comb\((\d+|hop\d), (\d+|hop\d)\)$")
 _COUNT = re.compile(r"^count\((.*)\)$")
@@ -153,22 +151,6 @@ class NextMember:
 
 
 @dataclass(frozen=True, slots=True)
-class MemberBetween:
-    """The only member of a series between two others (`hopN`)."""
-
-    series: str
-    references: tuple[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class MembersBetween:
-    """How many members of a series lie between two others (`hopN`)."""
-
-    series: str
-    references: tuple[str, str]
-
-
-@dataclass(frozen=True, slots=True)
 class Product:
     """A number, or a hop, times a hop."""
 
@@ -254,8 +236,6 @@ Form = (
     | ShiftedYear
     | NextHolder
     | NextMember
-    | MemberBetween
-    | MembersBetween
     | Product
     | Combinations
     | CountAhead
@@ -299,10 +279,6 @@ def read_form(expression: str) -> Form | None:
         return NextHolder(match[2], match[3], match[1] == "first_after")
     if match := _NEXT_MEMBER.match(expression):
         return NextMember(match[2], match[3], match[1] == "first_after")
-    if match := _MEMBER_BETWEEN.match(expression):
-        return MemberBetween(match[1], (match[2], match[3]))
-    if match := _MEMBERS_BETWEEN.match(expression):
-        return MembersBetween(match[1], (match[2], match[3]))
     if match := _PRODUCT.match(expression):
         return Product(match[1], match[2])
     if match := _COMB.match(expression):

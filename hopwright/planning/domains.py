@@ -22,8 +22,8 @@ _FACT = re.compile(
     r"(?:value|object|all)\((P\d+), (hop\d|Q\w+)\)|^arg(?:max|min)\((P\d+), "
     r"(?:(?:(?:after|before)\(P\d+, hop\d, )?(?:among|listed)\(P\d+, \w+, )?(hop\d|Q\w+)"
 )
-_LISTED = re.compile(r"^(?:first_after|last_before)\((P\d+), |^abs\(value\((P\d+), .*\) - 1$")
-"""Who or what holds a year of a timeline, or a place in a series; how many of a series lie between two."""
+_LISTED = re.compile(r"^(?:first_after|last_before)\((P\d+), ")
+"""Who or what holds a year of a timeline, or a place in a series."""
 _WORD = re.compile(r"[a-z]+")
 
 
@@ -58,7 +58,7 @@ class DomainIndex:
         if not isinstance(derivation, Compute):
             return self.of_fact(derivation.property, str(step.value))
         if match := _LISTED.match(derivation.expression):
-            return self.of_fact(match[1] or match[2], str(step.value))
+            return self.of_fact(match[1], str(step.value))
         if match := _FACT.search(derivation.expression):
             property, subject = match[1] or match[3], match[2] or match[4]
             return self.of_fact(property, _entity(subject, steps))

@@ -187,12 +187,13 @@ class PlanBuilder:
         suits: Callable[[str], bool],
         like: Sequence[str] = (),
         refused: Container[str] = frozenset(),
-        only: Container[str] = frozenset(),
+        accepts: Callable[[Edge], bool] | None = None,
     ) -> StepOutput:
         """A step from an entity to another one that suits, along a property or against it.
 
         `like`: entities of which the same could be asked with another answer; such properties are taken first.
-        `refused`: properties along which not to go. `only`: where there are any, the properties along which to go.
+        `refused`: properties along which not to go. `accepts`: which facts to go along, where not all;
+        then none backwards.
         """
         last = self.draft.steps[-1].derivation if self.draft.steps else None
         # A place in a place in a place makes no question: one such step does not follow another.
@@ -206,16 +207,15 @@ class PlanBuilder:
             and not (isinstance(last, Lookup) and self._are_both_family(last.property, e.property))
             and not (e.property in wider and self._is_at_home(last, e.object))
             and e.property not in refused
-            and (not only or e.property in only)
+            and (accepts is None or accepts(e))
             and self.admits(e.object)
             and suits(e.object)
         ]
         backward = [
             e
             for e in self.traversals.reverse_from(state.entity)
-            if not only and e.property not in refused and self.admits(e.subject) and suits(e.subject)
-            # What was once held in the city where somebody was born has nothing to do with them.
-            and not (self.traversals.table.entity[e.property].series and self.traversals.is_place(state.entity))
+            if accepts is None and e.property not in refused and self.admits(e.subject) and suits(e.subject)
+            and not self.traversals.table.entity[e.property].series
         ]
         if not forward and not backward:
             raise PlanningDeadEnd(DeadEnd.NOTHING_TO_ASK)

@@ -23,7 +23,6 @@ from hopwright.planning.operations.lookahead import (
     NAMED_LIST_OPERATIONS,
     OF_BOTH,
     SAME_SORT_OPERATIONS,
-    SERIES_OPERATIONS,
 )
 from hopwright.planning.random_draws import draw_by_cumulative_weights, draw_by_weights
 from hopwright.topologies import Topology
@@ -33,7 +32,7 @@ _LIFE_OF_CHOSEN = 0.02
 """How readily a question about what is chosen from a list ends with somebody's age, or the year of their birth."""
 _OF_A_LIFE = frozenset({"year", "age-at-death", "age-found"})
 _BESIDE_JOINT = JOINT_OPERATIONS | COUNTING_JOINT | {"lead", "extend"} | _OF_A_LIFE
-_BESIDE_SERIES = SERIES_OPERATIONS | {"named-member", "lead", "extend"}
+_BESIDE_SERIES = frozenset({"next-member", "named-member", "lead", "extend"})
 _BESIDE_NEXT = frozenset({"next-holder", "named-holder", "lead", "extend", "year"})
 _SAMPLED = 3000
 _MOST_LIKED = 8.0
@@ -60,7 +59,7 @@ _INCOMPATIBLE_OPERATIONS = frozenset(
 _READERS: dict[str, frozenset[str]] = {
     "named-event": frozenset({"holder"}),
     "close-death": LIST_OPERATIONS,
-    "named-member": SERIES_OPERATIONS,
+    "named-member": frozenset({"next-member"}),
 }
 """Operations that are for certain others to read."""
 _ANSWER = {"entity": "entity", "year": "year", "date": "date", "number": "number", "amount": "number", "ways": "number"}
@@ -367,10 +366,8 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
         return False  # two dates that are subtracted, and no way
     if names["next-holder"] and size == _ENUMERATED and (names["year"] > 1 or not names.keys() <= _BESIDE_NEXT):
         return False  # the next laureate is asked for by a death, and then only what that laureate has to do with
-    if not names.keys().isdisjoint(SERIES_OPERATIONS | {"named-member"}):
-        # One step along a series is enough; a member is found by what is known of it.
-        steps = sum(names[one] for one in SERIES_OPERATIONS)
-        return steps == 1 and names.keys() <= _BESIDE_SERIES and names["named-member"] <= roots
+    if names["next-member"] or names["named-member"]:  # one step along a series is enough
+        return names["next-member"] == 1 and names.keys() <= _BESIDE_SERIES
     joint = not names.keys().isdisjoint(JOINT_OPERATIONS | COUNTING_JOINT)
     if joint and size == _ENUMERATED and not names.keys() <= _BESIDE_JOINT:
         return False  # what somebody won says nothing of their other work; one choice of a list is enough

@@ -132,5 +132,5 @@ def _make_column(column: _Column, series: _Series) -> EntityProperty:
         reverse_ask=column.reverse_ask,
         reverse_np=column.reverse_np,
         series=series.property,
-        role=column.label,
+        role=column.noun,
     )

@@ -29,7 +29,7 @@ from hopwright.planning.operations.lookups import (
     number,
     year,
 )
-from hopwright.planning.operations.series import member_between, members_between, named_member, next_member
+from hopwright.planning.operations.series import named_member, next_member
 from hopwright.planning.operations.temporal import (
     age_at_death,
     age_found,
@@ -68,8 +68,6 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("next-holder", ("year",), "entity", "comparison", 60.0, next_holder),
     Operation("named-member", (), "entity", "", 8.0, named_member, final=0),
     Operation("next-member", ("entity",), "entity", "comparison", 60.0, next_member, final=0),
-    Operation("member-between", ("entity", "entity"), "entity", "comparison", 60.0, member_between, final=0),
-    Operation("members-between", ("entity", "entity"), "amount", "counting", 60.0, members_between, inner=False),
     Operation("compare", ("entity", "entity"), "entity", "comparison", 0.1, compare, final=0),
     Operation("compare-three", ("entity", "entity", "entity"), "entity", "comparison", 0.1, compare),
     Operation("next-of-its", ("entity", "date"), "entity", "comparison", 60.0, next_of_its),

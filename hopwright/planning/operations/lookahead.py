@@ -37,10 +37,6 @@ JOINT_OPERATIONS = frozenset({"joint-of-both", "joint-with-named", "joint-of-nam
 """Operations that choose what two people made together."""
 COUNTING_JOINT = frozenset({"count-joint", "count-joint-with-named"})
 """Operations that count what two people made together."""
-SERIES_PAIRS = frozenset({"member-between", "members-between"})
-"""Operations on two members of one series."""
-SERIES_OPERATIONS = SERIES_PAIRS | {"next-member"}
-"""Operations that take members of a series."""
 CHOOSING_FROM_LISTS = JOINT_OPERATIONS | {
     "next-of-its", "next-of-its-in-year", "next-of-named", "end-of-its"
 }  # fmt: skip
@@ -432,7 +428,7 @@ def _need_of(builder: PlanBuilder, reader: str) -> Callable[[str], bool]:
         return lambda entity: bool(list_joint_counts(builder, entity))
     if reader in LIST_OPERATIONS or reader == "end-of-its":
         return lambda entity: bool(builder.traversals.whole_lists(entity))
-    if reader in SERIES_OPERATIONS:
+    if reader == "next-member":
         return lambda entity: entity in builder.traversals.places
     if reader in ("count-all", "most-of-its"):
         closed = builder.traversals.table.closed

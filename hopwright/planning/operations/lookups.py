@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from hopwright.planning.computation_forms import Extreme, MemberBetween, NextHolder, NextMember, read_form
+from hopwright.planning.computation_forms import Extreme, Form, NextHolder, NextMember, read_form
 from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
 from hopwright.planning.execution import hops_used
 from hopwright.planning.operations.base import OperationContext
@@ -85,6 +85,8 @@ def extend(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operatio
         if state.entity == edge.object:
             return builder.walk(edge, state.ref, backward=True)
         raise PlanningDeadEnd(DeadEnd.ANCHOR_HOP_DOES_NOT_FOLLOW)
+    if context.reader == "next-member":
+        return _enter_series(builder, state, context)
     wanted = satisfies_reader(builder, context)
     partner = context.partners[0].entity if context.partners else ""
     return builder.extend(
@@ -92,7 +94,7 @@ def extend(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operatio
         lambda entity: wanted(entity) and fits_partner(builder, context.readers, partner, entity),
         like=_rivals(builder, state),
         refused=_list_refused(builder, state, last=not context.readers),
-        only=_list_columns(builder, state),
+        accepts=_accept_of_series(builder, state),
     )
 
 
@@ -213,21 +215,59 @@ def _list_refused(builder: PlanBuilder, state: StepOutput, *, last: bool) -> fro
     return roles.trivial | roles.seldom if last else frozenset()
 
 
-def _list_columns(builder: PlanBuilder, state: StepOutput) -> frozenset[str]:
-    """What is asked of a member that a step along a series leads to: what is known of all, but not what the plan names
-    a member by; of people on the way also where they were born. Nothing where no such step led there.
+def _accept_of_series(builder: PlanBuilder, state: StepOutput) -> Callable[[Edge], bool] | None:
+    """Which facts are asked of what a step along a series leads to; None where no such step led there.
+
+    Of a member it is what is known of all members, but not what the plan names one by, and where people were born.
+    Whoever forgets the step finds something else there, of the same kind.
     """
-    table, steps = builder.traversals.table, [one.derivation for one in builder.draft.steps]
-    step = steps[int(state.ref[3:]) - 1] if state.ref.startswith("hop") else None
-    person = builder.traversals.kinds.kind(state.entity) == "person"
-    born = frozenset(builder.traversals.roles.homes[:1] if person else ())
-    if isinstance(step, Lookup) and step.property in table.entity and table.entity[step.property].series:
-        return born
-    form = read_form(step.expression) if isinstance(step, Compute) else None
-    if not isinstance(form, NextMember | MemberBetween):
-        return frozenset()
+    if not (short := _find_short(builder, state.ref)):
+        return None
+    graph, table, kind = builder.traversals.graph, builder.traversals.table, builder.traversals.kinds.kind
+    steps = [one.derivation for one in builder.draft.steps]
     named = {one.property for one in steps if isinstance(one, ReverseLookup)}
-    return born | {name for name, entry in table.entity.items() if entry.series == form.series and name not in named}
+    form = _read_form(steps[int(state.ref[3:]) - 1])
+    person = kind(state.entity) == "person"
+
+    def accepts(edge: Edge) -> bool:
+        missed = graph.objects(short, edge.property)
+        if len(missed) != 1 or missed[0] == edge.object or kind(missed[0]) != kind(edge.object):
+            return False
+        entry = table.entity[edge.property]
+        if isinstance(form, NextMember) and entry.series == form.series:
+            return edge.property not in named
+        return edge.property in builder.traversals.roles.homes if person else not isinstance(form, NextMember)
+
+    return accepts
+
+
+def _find_short(builder: PlanBuilder, reference: str) -> str:
+    """What stands in the place of a hop's answer for whoever forgets a step along a series; empty without a step."""
+    derivation = builder.draft.steps[int(reference[3:]) - 1].derivation if reference.startswith("hop") else None
+    if isinstance(form := _read_form(derivation), NextMember):
+        return str(builder.draft.steps[int(form.reference[3:]) - 1].value)
+    if not isinstance(derivation, Lookup) or not (short := _find_short(builder, derivation.subject)):
+        return ""
+    missed = builder.traversals.graph.objects(short, derivation.property)
+    return missed[0] if len(missed) == 1 else ""
+
+
+def _read_form(derivation: object) -> Form | None:
+    return read_form(derivation.expression) if isinstance(derivation, Compute) else None
+
+
+def _enter_series(builder: PlanBuilder, state: StepOutput, context: OperationContext) -> StepOutput:
+    """The member of a series that something found belongs to alone; a city where one was held leads nowhere."""
+    suits = satisfies_reader(builder, context)
+    entity = builder.traversals.table.entity
+    edges = [
+        edge
+        for edge in builder.traversals.reverse_from(state.entity)
+        if entity[edge.property].series and builder.admits(edge.subject) and suits(edge.subject)
+    ]
+    if not edges or builder.traversals.is_place(state.entity):
+        raise PlanningDeadEnd(DeadEnd.NO_SERIES)
+    return builder.walk(builder.choose(edges), state.ref, backward=True)
 
 
 def _rivals(builder: PlanBuilder, state: StepOutput) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Steps along a series, such as the FIFA World Cups: who is next, which lies between two, how many do.
+"""Steps along a series, such as the FIFA World Cups: to the next member, or to the one before.
 
 A member is found by what it alone is known by, and never named. Its neighbours meet every condition that the question
 states but the step itself, so they are the wrong answers that somebody who is off by one arrives at.
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from hopwright.planning.dead_ends import DeadEnd, NothingBegins, PlanningDeadEnd
 from hopwright.planning.operations.base import OperationContext
-from hopwright.planning.operations.lookahead import SERIES_PAIRS, satisfies_reader
+from hopwright.planning.operations.lookahead import satisfies_reader
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.random_draws import draw
 from hopwright.planning.traversals import Edge
@@ -19,8 +19,6 @@ from hopwright.planning.traversals import Edge
 _AFTER = 0.6
 """How often the next member is asked for, rather than the one before."""
 _DRAWN = 24
-_FEWEST_BETWEEN = 2
-_MOST_BETWEEN = 9
 
 
 def named_member(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
@@ -30,12 +28,11 @@ def named_member(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Op
     pools = {
         name: edges
         for name, edges in builder.traversals.series_edges.items()
-        if edges and (not focus or context.partners or table.literal[name].domain == focus)
+        if edges and (not focus or table.literal[name].domain == focus)
     }
     if not pools:
         raise NothingBegins(DeadEnd.NO_SERIES)
     suits = satisfies_reader(builder, context)
-    beside = context.partners[0].entity if context.partners else ""
     for _ in range(_DRAWN):
         name = builder.prefer_name(sorted(pools))
         edges: dict[str, list[Edge]] = {}
@@ -43,8 +40,6 @@ def named_member(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Op
             edges.setdefault(edge.property, []).append(edge)
         edge = draw(builder.rng, edges[builder.prefer_name(sorted(edges))])
         if not builder.admits(edge.object) or not builder.admits(edge.subject) or not suits(edge.subject):
-            continue
-        if beside and not _list_apart(builder, beside, edge.subject, context.reader):
             continue
         builder.name(edge.object)
         return builder.walk(edge, edge.object, backward=True)
@@ -69,39 +64,3 @@ def next_member(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Ope
     builder.take(one)
     expression = f"{'first_after' if later else 'last_before'}({name}, value({name}, {state.ref}))"
     return StepOutput("entity", builder.compute(expression, "comparison", one), one)
-
-
-def member_between(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """The only member of a series between two that were found."""
-    one, other = inputs
-    suits = satisfies_reader(builder, context)
-    for name, place, apart in _list_apart(builder, one.entity, other.entity, "member-between"):
-        between = builder.traversals.member_at(name, place + apart // 2)
-        if builder.admits(between) and suits(between):
-            builder.take(between)
-            expression = f"first_after({name}, min(value({name}, {one.ref}), value({name}, {other.ref})))"
-            return StepOutput("entity", builder.compute(expression, "comparison", between), between)
-    raise PlanningDeadEnd(DeadEnd.NO_SERIES)
-
-
-def members_between(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """How many members of a series lie between two that were found."""
-    one, other = inputs
-    for name, _, apart in _list_apart(builder, one.entity, other.entity, "members-between"):
-        expression = f"abs(value({name}, {one.ref}) - value({name}, {other.ref})) - 1"
-        count = apart - 1
-        return StepOutput("amount", builder.compute(expression, "counting", count), number=count)
-    raise PlanningDeadEnd(DeadEnd.NO_SERIES)
-
-
-def _list_apart(builder: PlanBuilder, one: str, other: str, reader: str) -> list[tuple[str, int, int]]:
-    """The series that two are members of so far apart as a reader wants: name, the earlier place, how far apart."""
-    if reader not in SERIES_PAIRS:
-        return []
-    least, most = (2, 2) if reader == "member-between" else (_FEWEST_BETWEEN + 1, _MOST_BETWEEN + 1)
-    mine, theirs = (builder.traversals.places.get(entity, {}) for entity in (one, other))
-    return [
-        (name, min(place, theirs[name]), abs(place - theirs[name]))
-        for name, place in sorted(mine.items())
-        if name in theirs and least <= abs(place - theirs[name]) <= most
-    ]

@@ -19,9 +19,7 @@ from hopwright.planning.computation_forms import (
     Extreme,
     Form,
     GroupSize,
-    MemberBetween,
     Members,
-    MembersBetween,
     NextHolder,
     NextMember,
     Rate,
@@ -30,7 +28,7 @@ from hopwright.planning.computation_forms import (
     read_form,
 )
 from hopwright.records import Compute, Hop, Lookup
-from hopwright.text.phrases import listed, pluralise
+from hopwright.text.phrases import listed
 
 _LATITUDE = "Latitude"
 _ORDER_WORDS = {
@@ -88,7 +86,7 @@ def read_meaning(hop: Hop, hops: Mapping[int, Hop], table: PropertyTable) -> Mea
             asked = entry.next_ask + entry.next_np if later else entry.previous_ask + entry.previous_np
             plain = all(not _ORDER_WORDS[side].isdisjoint(one.split()) for one in asked)
             return Meaning(frozenset({side} if plain else ()), moment=True)
-        case AggregateValue() | Rate() | Combinations() | MemberBetween() | MembersBetween():
+        case AggregateValue() | Rate() | Combinations():
             return Meaning()
     return None
 
@@ -173,10 +171,6 @@ class _Describer:
             case NextMember(series=series, reference=reference, later=later):
                 noun = self._table.literal[series].series
                 return f"the {noun} right {'after' if later else 'before'} {self._say(reference)}"
-            case MemberBetween(series=series, references=references):
-                return f"the only {self._table.literal[series].series} between {listed([self._say(one) for one in references])}"
-            case MembersBetween(series=series, references=references):
-                return f"counts the {pluralise(self._table.literal[series].series)} between {listed([self._say(one) for one in references])}"
             case ShiftedYear(base=base, later=True, times=1, offset=offset) if person := self._find_born(base):
                 age = self._say(offset)
                 return (

@@ -15,9 +15,7 @@ from hopwright.planning.computation_forms import (
     Combinations,
     Extreme,
     GroupSize,
-    MemberBetween,
     Members,
-    MembersBetween,
     NextHolder,
     NextMember,
     Rate,
@@ -154,12 +152,6 @@ class ComputationVerbaliser:
                 entry = self._text.table.literal[series]
                 asked = entry.next_ask if later else entry.previous_ask
                 return self._text.fill(asked, "s", self._one(entry.series, say(reference), say))
-            case MemberBetween(series=series, references=references):
-                noun = self._text.table.literal[series].series
-                return f"Which {noun} was the only one between {self._two(noun, references, say)}?"
-            case MembersBetween(series=series, references=references):
-                noun = self._text.table.literal[series].series
-                return f"How many {pluralise(noun)} were there between {self._two(noun, references, say)}?"
             case ShiftedYear(base=base, later=True, offset=offset) if person := self._find_born(base):
                 turned = f"{self._text.stated(person)}, born in {say(base)},"
                 return self._pick(TURNED_FRAMES).format(p=turned, age=offset)
@@ -189,9 +181,6 @@ class ComputationVerbaliser:
                 entry, say = self._text.table.literal[series], self._text.described
                 described = self._one(entry.series, say(reference), say)
                 return self._text.fill(entry.next_np if later else entry.previous_np, "s", described)
-            case MemberBetween(series=series, references=references):
-                noun = self._text.table.literal[series].series
-                return f"the only {noun} between {self._two(noun, references, self._text.described)}"
             case ShiftedYear(base=base, later=True, offset=offset) if person := self._find_born(base):
                 return f"the year in which {self._text.described(person)} turned {offset}"
             case ClaimComputation(how="group"):
@@ -203,10 +192,6 @@ class ComputationVerbaliser:
         if say != self._text.described:
             return member
         return re.sub(rf"^((?:{MARK})*)the {re.escape(noun)}\b", r"\1the one", member)
-
-    def _two(self, noun: str, references: Sequence[str], say: Say) -> str:
-        """Two members of a series, described in a row."""
-        return listed([self._one(noun, say(one), say) for one in references])
 
     def ask_beside(self, form: NextHolder, say: Say) -> str:
         """`Who won the Nobel Prize in Physics the year after X died?`; `in the year after 1955` in a sub-question."""
