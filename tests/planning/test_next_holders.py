@@ -25,8 +25,8 @@ def asked(sample: GraphStore) -> list[tuple[Item, int, NextHolder]]:
     for item, place in find_computations(draft_items(sample, 400), re.compile("first_after|last_before")):
         derivation = item.hops[place].derivation
         form = read_form(derivation.expression) if isinstance(derivation, Compute) else None
-        assert isinstance(form, NextHolder)
-        found.append((item, place, form))
+        if isinstance(form, NextHolder):  # of who comes next in a series, `test_series` tells
+            found.append((item, place, form))
     return found
 
 
