@@ -13,7 +13,7 @@ from hopwright.planning.dead_ends import DeadEnd, NothingBegins, PlanningDeadEnd
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import satisfies_reader
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
-from hopwright.planning.random_draws import draw
+from hopwright.planning.random_draws import draw, draw_by_weights
 from hopwright.planning.traversals import Edge
 
 _AFTER = 0.6
@@ -33,8 +33,11 @@ def named_member(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Op
     if not pools:
         raise NothingBegins(DeadEnd.NO_SERIES)
     suits = satisfies_reader(builder, context)
+    # A short series has soon been asked about enough.
+    names, known = sorted(pools), builder.preferences.weights
+    weights = [known.get(name, 1.0) * len(pools[name]) ** 0.5 for name in names]
     for _ in range(_DRAWN):
-        name = builder.prefer_name(sorted(pools))
+        name = draw_by_weights(builder.rng, names, weights)
         edges: dict[str, list[Edge]] = {}
         for edge in pools[name]:
             edges.setdefault(edge.property, []).append(edge)

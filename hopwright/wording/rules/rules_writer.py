@@ -14,7 +14,7 @@ from typing import Literal, Protocol, TypeVar, runtime_checkable
 
 from hopwright.errors import ExpressionError
 from hopwright.knowledge.properties import LiteralProperty, PropertyTable
-from hopwright.planning.computation_forms import Extreme, Form, NextHolder, ShiftedYear, read_form
+from hopwright.planning.computation_forms import Extreme, Form, NextHolder, NextMember, ShiftedYear, read_form
 from hopwright.planning.execution import hops_used
 from hopwright.planning.plan import PlanStep, named_entities
 from hopwright.records import Compute, Constraint, Lookup, ReverseLookup
@@ -45,6 +45,8 @@ _SOURCES = frozenset({"novel", "play", "short story", "novella", "poem", "epic p
 """What a work may be said to be based on before the question about it."""
 _LONG = 26
 """Words of a question beyond which what it is about is told in a sentence before it."""
+_LONG_STEP = 36
+"""The same of a question that takes a step along a series: its clauses follow each other, and are read in one go."""
 _SHORT = 0.8
 """How often the shortest of several noun phrases is taken."""
 _TWO_STOPS = re.compile("(?<!\\.)\\.(\x05*)\\.(?!\\.)")
@@ -309,7 +311,8 @@ class PlanVerbaliser:
         else:
             question = self.ask(len(self._steps), self.described)
             # What has a sentence before it already gets no second one.
-            hard = (len(question.split()) > _LONG and not beside) or self._tells_time()
+            most = _LONG_STEP if self._takes_step() else _LONG
+            hard = (len(question.split()) > most and not beside) or self._tells_time()
             if hard and not self.openings and (told := self._find_told()):
                 question = self._ask_after(told)
         if not self.openings:
@@ -327,6 +330,11 @@ class PlanVerbaliser:
         if not isinstance(form, NextHolder) or not self.table.literal[form.timeline].annual:
             return None
         return int(last.subject[3:]), form
+
+    def _takes_step(self) -> bool:
+        """Whether the plan takes a step along a series."""
+        forms = [read_form(one.derivation.expression) for one in self._steps if isinstance(one.derivation, Compute)]
+        return any(isinstance(form, NextMember) for form in forms)
 
     def _ends_in_subject(self) -> bool:
         """Whether the last look-up can be asked for with its subject at the end, where a long one can be read."""

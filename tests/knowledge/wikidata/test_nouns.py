@@ -215,7 +215,7 @@ def test_other_numbers_in_names_are_no_years(label: str) -> None:
 def test_nouns_of_the_sample_fit_after_which(sample: GraphStore, sample_kinds: KindIndex) -> None:
     nouns = Counter(sample_kinds.noun(id) for id in sample.entities())
     for noun in nouns:
-        assert re.fullmatch(r"[\w'’ -]{3,60}", noun), noun
+        assert re.fullmatch(r"[\w'’. -]{3,60}", noun), noun
         assert not re.match(r"(a|an|the|list) ", noun), noun
     assert nouns["thing"] < 0.01 * sum(nouns.values())
 

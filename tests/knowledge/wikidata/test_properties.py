@@ -90,7 +90,7 @@ def test_a_property_that_may_be_asked_can_be_worded(id: str, entry: EntityProper
     if entry.lookup:
         assert entry.ask and entry.np
     if entry.reverse != "no":
-        assert entry.predicate
+        assert entry.predicate or (entry.series and entry.reverse_ask and entry.reverse_np)
     assert entry.subject and entry.object
 
 
@@ -101,6 +101,9 @@ def test_a_literal_that_may_be_asked_can_be_worded(id: str, entry: LiteralProper
         assert not (entry.more or entry.less or entry.ask or entry.year_ask or entry.event)
         return
     assert not (entry.holder_ask or entry.holder_np or entry.holder_when)
+    if entry.series:  # a place that nobody is asked for
+        assert not (entry.more or entry.less or entry.ask or entry.year_ask or entry.event)
+        return
     assert entry.more and entry.less
     if entry.value == "number":
         assert entry.np
