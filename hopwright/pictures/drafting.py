@@ -46,7 +46,6 @@ from hopwright.planning.traversals import GraphTraversals
 from hopwright.records import (
     CheckResult,
     Distractor,
-    DistractorKind,
     Domain,
     Evidence,
     Hop,
@@ -275,13 +274,10 @@ class PictureDrafter:
             answer = graph.label(entity) if entity else render_answer(value, unit)
             if isinstance(step, Picture):
                 like = self.chooser.choose_alike(step, f"{self._seed}:{id}")
-                distractors = self._make_distractors(value, unit, like, "sibling")
+                distractors = self._make_distractors(value, unit, like)
             else:
-                compared = index == plan.depth and value in plan.pictures
-                kind: DistractorKind = "operand" if compared else "near_miss"
                 near = index == plan.depth or self.chooser.are_near(plan, [run[index] for run in others])
-                wrong = [run[index] for run in others] if near else []
-                distractors = self._make_distractors(value, unit, wrong, kind)
+                distractors = self._make_distractors(value, unit, [run[index] for run in others] if near else [], plan)
             options, label = (
                 assign_options(answer, distractors, f"{self._seed}:{id}:{index}") if distractors else ({}, None)
             )
@@ -318,9 +314,12 @@ class PictureDrafter:
     # ------------------------------------------------------------ options
 
     def _make_distractors(
-        self, gold: Value, unit: str, values: Sequence[Value], kind: DistractorKind
+        self, gold: Value, unit: str, values: Sequence[Value], plan: PicturePlan | None = None
     ) -> tuple[Distractor, ...]:
-        """The wrong options of a hop: what it gives in the other runs, where all of these differ."""
+        """The wrong options of a hop: what it gives in the other runs of a plan, where all of these differ.
+
+        Without a plan they are what pictures that look alike show.
+        """
         if not values or any(not are_distinct(a, b, unit) for a, b in itertools.combinations([gold, *values], 2)):
             return ()
         if not all(self.chooser.is_apart(one, [gold, *(v for v in values if v is not one)]) for one in values):
@@ -329,7 +328,7 @@ class PictureDrafter:
         return tuple(
             Distractor(
                 text=graph.label(one) if isinstance(one, str) else render_answer(one, unit),
-                kind=kind,
+                kind="sibling" if plan is None else "operand" if one in plan.pictures else "near_miss",
                 id=one if isinstance(one, str) else None,
             )
             for one in values
