@@ -6,7 +6,7 @@ import functools
 import itertools
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -175,9 +175,10 @@ class PictureDrafter:
             provenance=Provenance(seed=self._seed, sources=self._sources),
         )
 
-    def make_twin(self, item: Item) -> Item | Refuted:
+    def make_twin(self, item: Item, taken: Container[str] = frozenset()) -> Item | Refuted:
         """The same question about other pictures, with another answer; the first that is proven, by the seed.
 
+        `taken` are ids of what there is already: no twin is one of these.
         Nothing but the pictures tells the twin from its original, so nobody gets both right who does not look at them.
         """
         shown = [
@@ -200,7 +201,9 @@ class PictureDrafter:
                     continue
                 others = tuple(self.classes[one.kind][entity] for one, entity in zip(pictures, group, strict=True))
                 made = self.draft(Draft(plan, others), key=item.id, twin=item.id)
-                if isinstance(made, Item) and made.question == item.question and made.answer != item.answer:
+                if not isinstance(made, Item) or made.id in taken:
+                    continue
+                if made.question == item.question and made.answer != item.answer:
                     return made
         return Refuted("twin", "no other pictures give the same question another answer")
 

@@ -56,6 +56,12 @@ def test_five_hundred_questions_are_made_offline_in_minutes(large: tuple[Picture
         assert min(hops.values()) >= 20, (kind, hops)
     parts = Counter(split for _, split in found.items)
     assert [round(parts[name] / 50) for name in ("train", "validation", "test")] == [7, 1, 2]
+    # And so within each kind and number of hops, as far as questions with the same facts stay together.
+    groups = Counter((name_kind(item), len(item.hops)) for item in items)
+    for (kind, depth), number in groups.items():
+        own = Counter(split for item, split in found.items if (name_kind(item), len(item.hops)) == (kind, depth))
+        for split, share in (("train", 0.7), ("validation", 0.1), ("test", 0.2)):
+            assert abs(own[split] - share * number) <= 2, (kind, depth, own)
 
 
 @pytest.mark.e2e
@@ -94,7 +100,9 @@ def test_the_audit_finds_nothing(large: tuple[PictureSet, float], drafter: Pictu
     report = audit_pictures(found, drafter, lambda _: None)
     assert report.violations == ()
     assert report.items == 500
-    assert report.twins > 200
+    kinds = Counter(map(name_kind, found.twins))
+    assert report.twins == kinds.total() > 300
+    assert min(kinds["bridging"], kinds["comparison"]) > 80, kinds
 
 
 def test_twins_ask_the_same_of_other_pictures(small_set: PictureSet) -> None:
