@@ -76,8 +76,8 @@ def _view(hop: Hop, item: Item) -> Any:
     asked = hop.model_copy(update={"question": read_text(hop.question_parts) or hop.question, "question_parts": ()})
     if isinstance(hop.derivation, ReadRegion):
         return {
-            "index": hop.index, "question": asked.question, "answer": hop.answer, "kind": "picture", "working": (),
-            "working_line": "", "facts": list_facts(hop), "url": hop.evidence.wikipedia_url,
+            "index": hop.index, "question": asked.question, "answer": hop.answer, "kind": f"image {hop.index}",
+            "working": (), "working_line": "", "facts": list_facts(hop), "url": hop.evidence.wikipedia_url,
             "domain": str(hop.domain or ""), "verify": "", "sources": (),
         }  # fmt: skip
     return view_hop(asked, item)

@@ -94,7 +94,7 @@ def evaluate_models(*, folder: Folder, options: Options, as_json: Json = False) 
 
 
 @app.command("filter")
-@takes(PicturesFilterParameters, leaving_out=("access.batch",))
+@takes(PicturesFilterParameters, leaving_out=("access.batch", "vllm.deployment"))
 def filter_questions(
     *,
     folder: Folder,

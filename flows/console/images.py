@@ -154,15 +154,28 @@ def evaluate(folder: Path, options: Mapping[str, Any], *, as_json: bool) -> None
 
 def filter_set(folder: Path, target: Path, options: Mapping[str, Any], *, as_json: bool) -> None:
     """Keep what is hard enough for the voters."""
+    from hopwright.difficulty.vllm_server import ServerSettings
     from hopwright.pictures.filtering import filter_pictures
+    from hopwright.pictures.served import prepare_served, serve_in_turn
+    from hopwright.stages.models import STORE, name_command
 
     parameters = load_parameters(merge_options({}, options), PicturesFilterParameters)
     if not parameters.voters:
-        raise InputError("no voter is named: --voter endpoint/model names one (docs/models.md)")
+        raise InputError("no voter is named: --voter endpoint/model or vllm:MODEL names one (docs/models.md)")
+    vllm = parameters.vllm
+    settings = ServerSettings(
+        vllm.interpreter(), vllm.port, vllm.gpus, vllm.tensor_parallel, vllm.memory_share, parameters.context,
+        start_s=float(vllm.start_seconds),
+    )  # fmt: skip
+    served = prepare_served(parameters.voters, settings)
     found, store = read_picture_set(folder), PictureStore.open(find_folder(parameters))
-    session = _open_session("images filter", folder, parameters.voters, parameters.access)
+    reached = [voter for voter in parameters.voters if voter not in served]
+    session = _open_session("images filter", folder, reached, parameters.access) if reached else None
+    run = name_command("images filter", folder.absolute(), *parameters.voters)
     with err.status("voting") as status:
-        made = filter_pictures(found, parameters, session.complete_all, status.update)
+        rest = session.complete_all if session is not None else None
+        complete = serve_in_turn(served, home() / STORE, run, home() / "logs" / "images", rest, status.update)
+        made = filter_pictures(found, parameters, complete, status.update, served)
     if not made.items:
         raise InputError(f"{folder}: no question is hard enough ({made.counts['dropped']:,} dropped)")
     counts = PictureCounts(made=Counter(made.counts))

@@ -18,6 +18,7 @@ from hopwright.difficulty.prompting import (
     word_question,
 )
 from hopwright.difficulty.voters import ChosenOption, MissingVote, VoterAnswer, VoterQuestion
+from hopwright.llm.config import Endpoint, LimitSettings, LlmSettings, RetrySettings
 from hopwright.llm.prompts import load_prompts
 from hopwright.llm.session import Session
 from hopwright.llm.types import ModelRef, Outcome, Request, Response, Sampling, TokenUsage
@@ -43,6 +44,19 @@ class RequestStyle:
     logprobs: bool = True
     native: bool = False
     retries: int = 1
+
+
+def describe_server(name: str, url: str, concurrency: int) -> LlmSettings:
+    """The settings to ask a vLLM server that was started here: no budget, and little patience, for it is watched."""
+    endpoint = Endpoint(
+        name=name,
+        kind="compatible",
+        base_url=f"{url}/v1",
+        dialect="vllm",
+        free=True,
+        limits=LimitSettings(max_concurrency=concurrency, start_concurrency=concurrency),
+    )
+    return LlmSettings(endpoints=(endpoint,), retry=RetrySettings(max_attempts=3, base_s=0.2, cap_s=2.0))
 
 
 class EndpointVoter:

@@ -16,11 +16,11 @@ from hopwright.knowledge.images.descriptors import SAME, describe, measure_dista
 from hopwright.knowledge.images.readable_text import SKIPPED, can_read, find_name, read_words
 from hopwright.knowledge.images.rendering import decode_png
 from hopwright.knowledge.images.store import Picture
-from hopwright.pictures.choosing import Run
+from hopwright.pictures.choosing import OPTIONS, Run
 from hopwright.pictures.dataset import PictureSet
 from hopwright.pictures.drafting import PictureDrafter
 from hopwright.pictures.drawing import Draft
-from hopwright.pictures.rows import BRIDGING, COMPARISON, list_media, name_kind, read_text
+from hopwright.pictures.rows import BRIDGING, list_media, name_kind, read_text
 from hopwright.planning.execution import hops_used, same, stated_value
 from hopwright.planning.picture_plans import PicturePlan
 from hopwright.planning.picture_proofs import (
@@ -218,9 +218,8 @@ def _check_options(item: Item, case: _Case) -> Iterator[str]:
         if not hop.options and hop.label is None:
             continue
         texts = list(hop.options.values())
-        fewest = 2 if name_kind(item) == COMPARISON else 4
-        if not fewest <= len(texts) <= 4 or len({text.casefold() for text in texts}) != len(texts):
-            yield f"hop {hop.index}: has not so many different options"
+        if len({text.casefold() for text in texts}) != 1 + OPTIONS or len(texts) != 1 + OPTIONS:
+            yield f"hop {hop.index}: has not {1 + OPTIONS} different options"
             continue
         if hop.label is None or hop.options.get(hop.label) != hop.answer:
             yield f"hop {hop.index}: the letter is not that of the answer"

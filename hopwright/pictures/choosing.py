@@ -1,9 +1,13 @@
 """Wrong options of questions about pictures: each follows from another picture or another choice, and none stands out.
 
 A wrong option is what the same question gives where a picture is mistaken for another one, or where a hop takes another
-of its candidates: another neighbour, the other side of a comparison. What the losing side gives is always an option;
-where the options name what is compared, they are what the pictures show. No option is ruled out by what the question
-says or by lying on another continent, and none contains another.
+of its candidates: another neighbour, the other side of a comparison. Something of the losing side is always an option,
+and never are the options only what the pictures show: whoever sees no picture could compare them as well. No option
+is ruled out by what the question says or by lying on another continent, and none contains another.
+
+Where something is chosen by a number, it is drawn how many of the wrong options surpass the right one, from none to as
+many as there can be. So neither the most extreme of four nor any other place among them is right much more often than
+another. Where nothing surpasses the answer (the largest country of a continent), there are no options.
 """
 
 from __future__ import annotations
@@ -33,9 +37,10 @@ _LARGEST_RATIO = 8
 """A wrong number is at most so many times the right one, or the right one so many times it: else it stands out."""
 _DEEPEST = 6
 """Steps that a place is followed to what it lies in."""
-_MORE = (0, 1, 2)
-"""How many of the wrong options go further than the right one in what is asked (drawn), where there are such: whoever
-takes the largest of four for the largest neighbour shall often be wrong."""
+_WEIGHTS = {"set": (3, 3, 5, 5), "shown": (4, 3, 3)}
+"""How often so many of the wrong options surpass the right one, relative to each other, where it is one of a set and
+where it is one of what is shown. Not each number can be had of each question; with these weights no place among the
+four is right much more often than the others (measured)."""
 Run = dict[int, Value]
 Names = Callable[[str], tuple[str, ...]]
 ListLike = Callable[[str, str], tuple[str, ...]]
@@ -60,8 +65,7 @@ class OptionChooser:
     ) -> list[Run]:
         """Wrong ways through all hops whose answers are the wrong options; none where there are not enough.
 
-        Of a comparison there are as many as what it compares at least, of other questions three. One at least is the
-        answer with other pictures: without the pictures there has to be something to choose.
+        One at least is the answer with other pictures: without the pictures there has to be something to choose.
         """
         chosen = self._choose(plan, shown, runs, choice, key)
         last = plan.depth
@@ -119,10 +123,10 @@ class OptionChooser:
         losers: list[Value] = []
         if choice is not None and choice.shown:
             losers = [choice.others[one][last] for one in plan.pictures if one in choice.others]
-            if not all(any(same(one, other) for other in values) for one in losers):
+            if not any(same(one, other) for one in losers for other in values):
                 yield "what the losing side gives is no option"
-            if choice.hop == last and len(values) != len(losers):
-                yield "an option is no country that a picture shows"
+            if all(any(same(one, other) for other in losers) for one in values):
+                yield "the options are only what the pictures show: they can be compared without these"
         for value in (one for one in values if not any(same(one, loser) for loser in losers)):
             slips = choice.others.values() if choice is not None and not choice.shown else ()
             faults = [self.find_fault(plan, run, slip=True) for run in slips if same(run[last], value)]
@@ -137,6 +141,12 @@ class OptionChooser:
         for one, other in itertools.combinations([plan.answers[last], *values], 2):
             if not are_distinct(one, other, plan.steps[-1].unit) or not self.is_apart(one, [other]):
                 yield f"the options {one} and {other} are not apart"
+
+    def read_measure(self, entity: str, property: str) -> int | Decimal | None:
+        """The number by which an entity is chosen; of independence the year."""
+        if (independence := self._planner.read_independence(entity)) and independence[0] == property:
+            return independence[1]
+        return self._planner.read_number(entity, property)
 
     def are_near(self, plan: PicturePlan, values: Sequence[Value]) -> bool:
         """Whether all states among some values lie on the continents of a plan's own."""
@@ -168,47 +178,50 @@ class OptionChooser:
         key: str,
     ) -> list[Run]:
         rng = random.Random(f"{key}:options")
-        last = plan.depth
-        chosen: list[Run] = []
-        if choice is not None and choice.shown:
-            chosen = [choice.others[one] for one in plan.pictures if one in choice.others]
-            if len(chosen) < len(plan.pictures) - 1:
-                return []
-            if choice.hop == last:
-                return chosen
-            held = [plan.answers[last], *(run[last] for run in chosen)]
-            if not all(self.is_apart(one, [other for other in held if other is not one]) for one in held):
-                return []
-        elif choice is not None:
-            slips = [choice.others[one] for one in sorted(choice.others)]
-            rng.shuffle(slips)
-            return self._mix(plan, choice, list(self._list_mistaken(plan, shown, runs, rng)), slips, rng)
-        others = list(self._list_mistaken(plan, shown, runs, rng))
+        mistaken = list(self._list_mistaken(plan, shown, runs, rng))
         if choice is not None:
-            # Those that the comparison would choose of the pictures shown otherwise.
-            others = [run for run in others if run[choice.hop] not in plan.pictures]
-            more = [run for run in others if self._goes_further(run, plan, choice)]
-            others = [*more, *(run for run in others if run not in more)] if rng.random() < 1 / 2 else others
-        self._fill(plan, chosen, others, OPTIONS)
-        # Nobody tells by a person's life on which continent the picture's country lies.
-        self._fill(plan, chosen, others if may_lie_far(plan) else (), OPTIONS, far=True)
-        return chosen if len(chosen) == OPTIONS or (choice is not None and choice.shown) else []
+            return self._weigh(plan, choice, mistaken, rng)
+        chosen: list[Run] = []
+        self._fill_up(plan, chosen, mistaken, OPTIONS)
+        return chosen if len(chosen) == OPTIONS else []
 
-    def _mix(
-        self, plan: PicturePlan, choice: Choice, mistaken: Sequence[Run], slips: Sequence[Run], rng: random.Random
-    ) -> list[Run]:
-        """Options of a hop that chooses from a set: from other pictures at least one, others from the set itself."""
+    def _weigh(self, plan: PicturePlan, choice: Choice, mistaken: Sequence[Run], rng: random.Random) -> list[Run]:
+        """Options of a hop that takes one of several: from other pictures one at least, others from the several."""
+        passed = [choice.others[one] for one in sorted(choice.others)]
+        rng.shuffle(passed)
+        begun: list[Run] = []
+        if choice.shown:
+            if len(passed) < len(plan.pictures) - 1:
+                return []
+            begun, passed = passed[:1], passed[1:]
+            if not self.is_apart(begun[0][plan.depth], [plan.answers[plan.depth]]):
+                return []
+            mistaken = [run for run in mistaken if run[choice.hop] not in plan.pictures]
         more = [run for run in mistaken if self._goes_further(run, plan, choice)]
         less = [run for run in mistaken if run not in more]
-        wanted = rng.choice(_MORE)
-        chosen: list[Run] = []
-        self._fill(plan, chosen, more, wanted)
-        if not chosen:
-            self._fill(plan, chosen, less, 1)
-        self._fill(plan, chosen, slips, OPTIONS, slips=True)
-        self._fill(plan, chosen, [*less, *more], OPTIONS)
-        self._fill(plan, chosen, [*less, *more] if may_lie_far(plan) else (), OPTIONS, far=True)
-        return chosen if len(chosen) == OPTIONS else []
+        found: dict[int, list[Run]] = {}
+        for surpassing in range(OPTIONS - len(begun) + 1) if choice.property else [0]:
+            chosen = list(begun)
+            self._fill_up(plan, chosen, more, len(begun) + surpassing)
+            if len(chosen) < len(begun) + surpassing:
+                break
+            if not surpassing:
+                self._fill_up(plan, chosen, less, len(begun) + 1)
+            self._fill(plan, chosen, passed, OPTIONS, slips=True)
+            self._fill_up(plan, chosen, less, OPTIONS)
+            if len(chosen) == OPTIONS:
+                found[surpassing] = chosen
+        # With one number only, the answer would have the same place among the options for certain.
+        if len(found) <= bool(choice.property):
+            return []
+        weights = [_WEIGHTS["shown" if choice.shown else "set"][number] for number in found]
+        return found[rng.choices(list(found), weights)[0]]
+
+    def _fill_up(self, plan: PicturePlan, chosen: list[Run], runs: Sequence[Run], most: int) -> None:
+        """Take what may be taken of these runs with other pictures, those of the question's own continents first."""
+        self._fill(plan, chosen, runs, most)
+        # Nobody tells by a person's life on which continent the picture's country lies.
+        self._fill(plan, chosen, runs if may_lie_far(plan) else (), most, far=True)
 
     def _fill(
         self,
@@ -249,7 +262,7 @@ class OptionChooser:
         """Whether what a run chooses has more (or less, where that is asked) than what the plan chooses."""
         if not choice.property:
             return False
-        one, gold = (self._planner.read_number(str(held[choice.hop]), choice.property) for held in (run, plan.answers))
+        one, gold = (self.read_measure(str(held[choice.hop]), choice.property) for held in (run, plan.answers))
         if one is None or gold is None:
             return False
         return Decimal(one) > Decimal(gold) if choice.largest else Decimal(one) < Decimal(gold)

@@ -79,17 +79,16 @@ def write_picture_set(
     twins: list[Item] = []
     if parameters.twins:
         tell("making twins")
-        found = [(item, drafter.make_twin(item)) for item in items]
         taken = {item.id for item in items}
         pairs: dict[str, str] = {}
-        for item, twin in found:
-            if isinstance(twin, Item) and twin.id not in taken:
+        for item in items:
+            twin = drafter.make_twin(item, taken)
+            if isinstance(twin, Item):
                 taken.add(twin.id)
                 pairs[item.id] = twin.id
                 twins.append(twin)
             else:
-                reason = "the twin is another item" if isinstance(twin, Item) else twin.reason
-                counts.rejected[f"twin: {reason}"] += 1
+                counts.rejected[f"twin: {twin.reason}"] += 1
         counts.made["twins"] = len(twins)
         items = [item.model_copy(update={"twin": pairs.get(item.id)}) for item in items]
     tell("writing")

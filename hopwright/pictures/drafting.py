@@ -6,7 +6,7 @@ import functools
 import itertools
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -46,7 +46,6 @@ from hopwright.planning.traversals import GraphTraversals
 from hopwright.records import (
     CheckResult,
     Distractor,
-    DistractorKind,
     Domain,
     Evidence,
     Hop,
@@ -176,9 +175,10 @@ class PictureDrafter:
             provenance=Provenance(seed=self._seed, sources=self._sources),
         )
 
-    def make_twin(self, item: Item) -> Item | Refuted:
+    def make_twin(self, item: Item, taken: Container[str] = frozenset()) -> Item | Refuted:
         """The same question about other pictures, with another answer; the first that is proven, by the seed.
 
+        `taken` are ids of what there is already: no twin is one of these.
         Nothing but the pictures tells the twin from its original, so nobody gets both right who does not look at them.
         """
         shown = [
@@ -201,7 +201,9 @@ class PictureDrafter:
                     continue
                 others = tuple(self.classes[one.kind][entity] for one, entity in zip(pictures, group, strict=True))
                 made = self.draft(Draft(plan, others), key=item.id, twin=item.id)
-                if isinstance(made, Item) and made.question == item.question and made.answer != item.answer:
+                if not isinstance(made, Item) or made.id in taken:
+                    continue
+                if made.question == item.question and made.answer != item.answer:
                     return made
         return Refuted("twin", "no other pictures give the same question another answer")
 
@@ -275,13 +277,10 @@ class PictureDrafter:
             answer = graph.label(entity) if entity else render_answer(value, unit)
             if isinstance(step, Picture):
                 like = self.chooser.choose_alike(step, f"{self._seed}:{id}")
-                distractors = self._make_distractors(value, unit, like, "sibling")
+                distractors = self._make_distractors(value, unit, like)
             else:
-                compared = index == plan.depth and value in plan.pictures
-                kind: DistractorKind = "operand" if compared else "near_miss"
                 near = index == plan.depth or self.chooser.are_near(plan, [run[index] for run in others])
-                wrong = [run[index] for run in others] if near else []
-                distractors = self._make_distractors(value, unit, wrong, kind)
+                distractors = self._make_distractors(value, unit, [run[index] for run in others] if near else [], plan)
             options, label = (
                 assign_options(answer, distractors, f"{self._seed}:{id}:{index}") if distractors else ({}, None)
             )
@@ -318,9 +317,12 @@ class PictureDrafter:
     # ------------------------------------------------------------ options
 
     def _make_distractors(
-        self, gold: Value, unit: str, values: Sequence[Value], kind: DistractorKind
+        self, gold: Value, unit: str, values: Sequence[Value], plan: PicturePlan | None = None
     ) -> tuple[Distractor, ...]:
-        """The wrong options of a hop: what it gives in the other runs, where all of these differ."""
+        """The wrong options of a hop: what it gives in the other runs of a plan, where all of these differ.
+
+        Without a plan they are what pictures that look alike show.
+        """
         if not values or any(not are_distinct(a, b, unit) for a, b in itertools.combinations([gold, *values], 2)):
             return ()
         if not all(self.chooser.is_apart(one, [gold, *(v for v in values if v is not one)]) for one in values):
@@ -329,7 +331,7 @@ class PictureDrafter:
         return tuple(
             Distractor(
                 text=graph.label(one) if isinstance(one, str) else render_answer(one, unit),
-                kind=kind,
+                kind="sibling" if plan is None else "operand" if one in plan.pictures else "near_miss",
                 id=one if isinstance(one, str) else None,
             )
             for one in values

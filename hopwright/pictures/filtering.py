@@ -8,14 +8,25 @@ votes is kept only where it would be kept whatever they were.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from hopwright.difficulty.rule import DropRule
 from hopwright.llm.prompts import load_prompts
 from hopwright.llm.types import Sampling
 from hopwright.pictures.dataset import PictureSet
-from hopwright.pictures.evaluation import Complete, PictureVerdict, Tell, ask_item, choose_media, judge, load_images
+from hopwright.pictures.evaluation import (
+    Complete,
+    PictureQuery,
+    PictureVerdict,
+    Tell,
+    ask_item,
+    choose_media,
+    judge,
+    load_images,
+)
+from hopwright.pictures.served import ServedModel
 from hopwright.pictures.splitting import Split
 from hopwright.records import LABELS, Item, Vote
 from hopwright.settings import PicturesFilterParameters
@@ -33,16 +44,24 @@ class PictureFilter:
 
 
 def filter_pictures(
-    found: PictureSet, parameters: PicturesFilterParameters, complete: Complete, tell: Tell
+    found: PictureSet,
+    parameters: PicturesFilterParameters,
+    complete: Complete,
+    tell: Tell,
+    served: Mapping[str, ServedModel] = MappingProxyType({}),
 ) -> PictureFilter:
-    """Have every voter answer every item of a set, its pictures in sight, and keep what is hard enough."""
+    """Have every voter answer every item of a set, its pictures in sight, and keep what is hard enough.
+
+    `served` are those among the voters that `complete` has served here.
+    """
     rule = DropRule(len(parameters.voters), parameters.max_right)
     prompts, sampling = load_prompts(), Sampling(max_tokens=parameters.max_tokens, temperature=0)
     items = [item for item, _ in found.items]
+    names = {served[voter].target if voter in served else voter: voter for voter in parameters.voters}
     queries = [
-        query
+        _restrict(query) if names[model] in served else query
         for item in items
-        for model in parameters.voters
+        for model in names
         for query in ask_item(
             prompts, item, 0, model, "right", load_images(found, choose_media(item, "right", found)), True, sampling
         )
@@ -60,22 +79,35 @@ def filter_pictures(
         fate = rule.conclude(right, len(cast) - right)
         counts[fate] += 1
         if fate == "kept":
-            kept.append(item.model_copy(update={"votes": tuple(_record(one) for one in cast if _is_letter(one))}))
+            votes = tuple(_record(one, _name(names[one.query.model], served)) for one in cast if _is_letter(one))
+            kept.append(item.model_copy(update={"votes": votes}))
     ids = {item.id for item in kept}
     twins = tuple(twin for twin in found.twins if twin.twin in ids)
     splits = {item.id: split for item, split in found.items if item.id in ids}
-    return PictureFilter(tuple(kept), splits, twins, dict(counts), _share(verdicts, parameters.voters))
+    rights = {
+        _name(voter, served): sum(one.right for one in asked) / len(asked)
+        for model, voter in names.items()
+        if (asked := [one for one in verdicts if one.query.model == model])
+    }
+    return PictureFilter(tuple(kept), splits, twins, dict(counts), rights)
+
+
+def _name(voter: str, served: Mapping[str, ServedModel]) -> str:
+    """As votes name it: nothing of the machine's paths."""
+    return served[voter].spec.name if voter in served else voter
+
+
+def _restrict(query: PictureQuery) -> PictureQuery:
+    """The query, of which vLLM is made to answer by a letter alone."""
+    if query.form != "mcq":
+        return query
+    return replace(query, request=replace(query.request, choices=tuple(query.asked.options)))
 
 
 def _is_letter(one: PictureVerdict) -> bool:
     return one.query.form == "mcq" and one.value in LABELS
 
 
-def _record(one: PictureVerdict) -> Vote:
+def _record(one: PictureVerdict, name: str) -> Vote:
     option = next(label for label in LABELS if label == one.value)
-    return Vote(model=one.query.model, option=option, right=one.right)
-
-
-def _share(verdicts: Sequence[PictureVerdict], voters: Sequence[str]) -> dict[str, float]:
-    held = {voter: [one for one in verdicts if one.query.model == voter] for voter in voters}
-    return {voter: sum(one.right for one in asked) / len(asked) for voter, asked in held.items() if asked}
+    return Vote(model=name, option=option, right=one.right)

@@ -10,6 +10,7 @@ NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 OPTIONAL_NAME_PATTERN = r"^([A-Za-z0-9][A-Za-z0-9._-]{0,63})?$"
 MODEL_PATTERN = r"^([^/\s]+/\S+)?$"
 VOTER_PATTERN = r"^(shortcuts|[a-z][a-z0-9-]*:\S+|[^\s:/]+/\S+)$"
+PICTURE_VOTER_PATTERN = r"^(vllm:\S+|[^\s:/]+/\S+)$"
 ADDRESS_PATTERN = r"^(https?://\S+)?$"
 _NAME_RULE = "a name has 1 to 64 letters, digits, dots, dashes and underscores, and begins with a letter or digit"
 PATTERN_RULES = {
@@ -17,6 +18,7 @@ PATTERN_RULES = {
     OPTIONAL_NAME_PATTERN: _NAME_RULE,
     MODEL_PATTERN: "a model is named as endpoint/model, such as openai/gpt-5-mini",
     VOTER_PATTERN: "a voter is shortcuts, vllm:MODEL, transformers:MODEL or ENDPOINT/MODEL",
+    PICTURE_VOTER_PATTERN: "a voter that sees pictures is vllm:MODEL or ENDPOINT/MODEL",
     ADDRESS_PATTERN: "an address begins with http:// or https:// and has no spaces",
 }
 """What a text has to be like that should match a pattern, in words."""
@@ -54,7 +56,7 @@ class Parameters(BaseModel):
 @functools.cache
 def list_model_fields(group: type[BaseModel]) -> frozenset[str]:
     """Return the fields of a group of parameters that name models or voters: those declared with their pattern."""
-    patterns = {MODEL_PATTERN, VOTER_PATTERN}
+    patterns = {MODEL_PATTERN, VOTER_PATTERN, PICTURE_VOTER_PATTERN}
     properties = group.model_json_schema().get("properties", {})
     return frozenset(
         name

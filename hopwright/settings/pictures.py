@@ -8,8 +8,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from hopwright.settings.base import MODEL_PATTERN, NAME_PATTERN, OPTIONAL_NAME_PATTERN, Cli, Parameters
+from hopwright.settings.base import (
+    MODEL_PATTERN,
+    NAME_PATTERN,
+    OPTIONAL_NAME_PATTERN,
+    PICTURE_VOTER_PATTERN,
+    Cli,
+    Parameters,
+)
 from hopwright.settings.corpus import AgentParameters
+from hopwright.settings.difficulty import VllmParameters
 from hopwright.settings.models import ModelParameters
 from hopwright.settings.presets import read_picture_presets
 
@@ -167,14 +175,29 @@ class PicturesFilterParameters(PicturesName):
     """Which models vote on questions about pictures, and what is too easy."""
 
     voters: Annotated[
-        list[Annotated[str, Field(min_length=3, max_length=500, pattern=MODEL_PATTERN)]],
+        list[Annotated[str, Field(min_length=3, max_length=1024, pattern=PICTURE_VOTER_PATTERN)]],
         Cli(("--voter", "--voters"), metavar="ENDPOINT/MODEL"),
-    ] = Field(default=[], title="Voters", description="Models that see pictures, each as endpoint/model.")
+    ] = Field(
+        default=[],
+        title="Voters",
+        description="Models that see pictures: endpoint/model, or vllm:MODEL for a folder or a Hugging Face id that "
+        "vLLM serves here.",
+    )
     max_right: int = Field(
         default=1, ge=0, title="Right votes", description="More right votes than these drop a question as too easy."
     )
     max_tokens: int = Field(
         default=512, ge=16, le=32_768, title="Tokens", description="The most that a voter may write for an answer."
+    )
+    context: int = Field(
+        default=8192,
+        ge=512,
+        le=131_072,
+        title="Context length",
+        description="Largest number of tokens of pictures, prompt and answer together, for models served here.",
+    )
+    vllm: VllmParameters = Field(
+        default_factory=VllmParameters, title="vLLM", description="The vLLM that serves voters here."
     )
     access: ModelParameters = Field(
         default_factory=ModelParameters,

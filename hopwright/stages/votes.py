@@ -10,14 +10,13 @@ from pathlib import Path
 
 from hopwright.difficulty.ballots import Ballot, Rotations, ballots_to_table, cast, draw_rotation, read_ballots, rotate
 from hopwright.difficulty.closed_book import ask_closed_book, closed_book_answers_to_table
-from hopwright.difficulty.endpoints import EndpointVoter, RequestStyle, list_request
+from hopwright.difficulty.endpoints import EndpointVoter, RequestStyle, describe_server, list_request
 from hopwright.difficulty.filtering import collect_votes, decide, is_open, list_open
 from hopwright.difficulty.local import LocalSettings, TransformersVoter, load_voter
 from hopwright.difficulty.ordering import PilotRow
 from hopwright.difficulty.rule import DropRule
 from hopwright.difficulty.specs import VOTERS
 from hopwright.difficulty.voters import Voter, view
-from hopwright.llm.config import Endpoint, LimitSettings, LlmSettings, RetrySettings
 from hopwright.llm.session import close_session, open_session
 from hopwright.llm.types import ModelRef, Request
 from hopwright.records import Item, Rejected
@@ -282,24 +281,12 @@ def _open_voter(access: VoterAccess) -> Voter:
     for old in [one for one in _served if one != session_name]:
         close_session(store, old)
         _served.remove(old)
-    session = open_session(describe_server(access), store, run=session_name)
+    (url,) = access.urls
+    settings = describe_server(access.endpoint, url, access.concurrency)
+    session = open_session(settings, store, run=session_name)
     if session_name not in _served:
         _served.append(session_name)
     return EndpointVoter(access.name, ModelRef(access.endpoint, access.name), session, access.manner)
-
-
-def describe_server(access: ServedAccess) -> LlmSettings:
-    """The settings to ask a server that the stage started: no budget, and little patience, for it is watched."""
-    (url,) = access.urls
-    endpoint = Endpoint(
-        name=access.endpoint,
-        kind="compatible",
-        base_url=f"{url}/v1",
-        dialect="vllm",
-        free=True,
-        limits=LimitSettings(max_concurrency=access.concurrency, start_concurrency=access.concurrency),
-    )
-    return LlmSettings(endpoints=(endpoint,), retry=RetrySettings(max_attempts=3, base_s=0.2, cap_s=2.0))
 
 
 def choose_copy(access: VoterAccess, index: int) -> VoterAccess:

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from hopwright.knowledge.images.rendering import decode_png
 from hopwright.pictures.dataset import read_picture_set, write_picture_set
 from hopwright.pictures.exports import export_pictures
+from hopwright.pictures.rows import list_media
 from hopwright.settings import PictureQuestionsParameters
 from tests.e2e.serving import serve
 from tests.e2e.test_exports import call
@@ -22,6 +24,13 @@ from tests.pictures.table_server import is_right
 
 pytestmark = [pytest.mark.e2e, pytest.mark.servers]
 SERVER = "tests.pictures.table_server"
+_LOAD = """
+import json, sys
+import datasets
+found = datasets.load_dataset(sys.argv[1], cache_dir=sys.argv[2])
+rows = {split: [[row["id"], [image.size for image in row["images"]]] for row in found[split]] for split in found}
+print(json.dumps(rows))
+"""
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +47,19 @@ def expect(folder: Path) -> float:
     rows = (folder / "items.jsonl").read_text().splitlines()
     assert len(rows) > 8
     return sum(is_right(place) for place in range(len(rows))) / len(rows)
+
+
+def test_datasets_reads_the_set_with_its_pictures(exported: Path, tmp_path: Path) -> None:
+    folder = exported.parent / "set"
+    said = call([str(make_tools() / "python"), "-c", _LOAD, str(folder), str(tmp_path)], tmp_path, HF_HUB_OFFLINE="1")
+    rows = json.loads(said.splitlines()[-1])
+    found = read_picture_set(folder)
+    assert {split: [id for id, _ in of_split] for split, of_split in rows.items()} == {
+        split: [item.id for item in found.of_split(split)] for split in ("train", "validation", "test")
+    }
+    sizes = {media: list(decode_png(found.read_png(media)).size) for media in found.pictures}
+    shown = {item.id: [sizes[media] for media in list_media(item)] for item, _ in found.items}
+    assert all(images == shown[id] for of_split in rows.values() for id, images in of_split)
 
 
 def test_lm_evaluation_harness_sends_the_pictures_and_scores(exported: Path) -> None:

@@ -14,7 +14,7 @@ from hopwright.knowledge.wikidata.source import WikidataSource
 from hopwright.knowledge.wikidata.store import GraphStore
 from tests.pictures.painted import list_states, paint_folder
 
-VERBS = ("fetch", "info", "questions", "audit", "evaluate", "export", "tasks")
+VERBS = ("fetch", "info", "questions", "audit", "evaluate", "filter", "reword", "export", "tasks")
 
 
 def call(*words: str) -> tuple[int, str]:
@@ -57,6 +57,9 @@ def test_the_line_from_pictures_to_tasks(
     assert code != 0
     assert "--form" in said and "'llama-factory'" in said and "not 'paper'" in said
     assert "no model is named" in call("evaluate", made)[1]
+    hard, nowhere = str(tmp_path / "hard"), str(tmp_path / "python")
+    assert "no vLLM" in call("filter", made, hard, "--voter", "vllm:any", "--vllm-python", nowhere)[1]
+    assert "vllm:MODEL or ENDPOINT/MODEL" in call("filter", made, hard, "--voter", "shortcuts")[1]
     items = (tmp_path / "made" / "items.jsonl").read_text()
     (tmp_path / "made" / "items.jsonl").write_text(items.replace('"answer": "', '"answer": "not ', 1))
     code, said = call("audit", made, *store)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from hopwright.knowledge.images.store import PictureStore
@@ -33,3 +35,12 @@ def small_set(tmp_path_factory: pytest.TempPathFactory, drafter: PictureDrafter)
     folder = tmp_path_factory.mktemp("sets") / "small"
     write_picture_set(drafter, folder, PictureQuestionsParameters(items=60), lambda _: None)
     return read_picture_set(folder)
+
+
+@pytest.fixture(scope="session")
+def large(tmp_path_factory: pytest.TempPathFactory, drafter: PictureDrafter) -> tuple[PictureSet, float]:
+    """Five hundred questions, and the seconds of one core that they took."""
+    begun = time.process_time()
+    folder = tmp_path_factory.mktemp("large") / "set"
+    write_picture_set(drafter, folder, PictureQuestionsParameters(preset="offline"), lambda _: None)
+    return read_picture_set(folder), time.process_time() - begun

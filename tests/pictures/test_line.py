@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,7 +17,7 @@ from hopwright.knowledge.images.rendering import encode_png
 from hopwright.knowledge.images.store import PictureStore
 from hopwright.knowledge.wikidata.source import WikidataSource
 from hopwright.pictures.audit import audit_pictures
-from hopwright.pictures.dataset import PictureSet, read_picture_set, write_picture_set
+from hopwright.pictures.dataset import PictureSet, write_picture_set
 from hopwright.pictures.drafting import PictureDrafter
 from hopwright.pictures.rows import list_media, name_kind, read_text
 from hopwright.planning.execution import same, stated_value
@@ -37,15 +36,6 @@ _VARIED = re.compile(
 
 
 @pytest.fixture(scope="module")
-def large(tmp_path_factory: pytest.TempPathFactory, drafter: PictureDrafter) -> tuple[PictureSet, float]:
-    """Five hundred questions, and the seconds of one core that they took."""
-    begun = time.process_time()
-    folder = tmp_path_factory.mktemp("large") / "set"
-    write_picture_set(drafter, folder, PictureQuestionsParameters(preset="offline"), lambda _: None)
-    return read_picture_set(folder), time.process_time() - begun
-
-
-@pytest.fixture(scope="module")
 def raw() -> RawFacts:
     return RawFacts(SAMPLE)
 
@@ -59,9 +49,19 @@ def test_five_hundred_questions_are_made_offline_in_minutes(large: tuple[Picture
     assert seconds < 180
     assert min(kinds["bridging"], kinds["comparison"]) >= 200
     assert len({media for item in items for media in list_media(item)}) >= 150
-    assert {len(item.hops) for item in items} == {3, 4}
+    # Both kinds have both numbers of hops, as in the paper.
+    for kind in ("bridging", "comparison"):
+        hops = Counter(len(item.hops) for item in items if name_kind(item) == kind)
+        assert hops.keys() == {3, 4}
+        assert min(hops.values()) >= 20, (kind, hops)
     parts = Counter(split for _, split in found.items)
     assert [round(parts[name] / 50) for name in ("train", "validation", "test")] == [7, 1, 2]
+    # And so within each kind and number of hops, as far as questions with the same facts stay together.
+    groups = Counter((name_kind(item), len(item.hops)) for item in items)
+    for (kind, depth), number in groups.items():
+        own = Counter(split for item, split in found.items if (name_kind(item), len(item.hops)) == (kind, depth))
+        for split, share in (("train", 0.7), ("validation", 0.1), ("test", 0.2)):
+            assert abs(own[split] - share * number) <= 2, (kind, depth, own)
 
 
 @pytest.mark.e2e
@@ -100,7 +100,9 @@ def test_the_audit_finds_nothing(large: tuple[PictureSet, float], drafter: Pictu
     report = audit_pictures(found, drafter, lambda _: None)
     assert report.violations == ()
     assert report.items == 500
-    assert report.twins > 200
+    kinds = Counter(map(name_kind, found.twins))
+    assert report.twins == kinds.total() > 300
+    assert min(kinds["bridging"], kinds["comparison"]) > 80, kinds
 
 
 def test_twins_ask_the_same_of_other_pictures(small_set: PictureSet) -> None:

@@ -84,7 +84,7 @@ class CommonsPictures:
             yield FoundPicture(
                 kind=kind,
                 name=PictureName(entity=entity),
-                data=self._fetch(file.url, MOST_BYTES),
+                data=self._fetch_file(file.url),
                 media_type="image/png" if file.media_type == "image/svg+xml" else file.media_type,
                 licence=file.licence,
                 author=file.author,
@@ -111,15 +111,22 @@ class CommonsPictures:
                 "action": "query", "format": "json", "prop": "imageinfo", "iiprop": "url|mime|extmetadata",
                 "iiurlwidth": str(self._width), "titles": "|".join(f"File:{title}" for title in batch),
             }  # fmt: skip
-            body = self._fetch(f"{self._api}?{urllib.parse.urlencode(query)}", _LONGEST_ANSWER)
             try:
+                body = self._fetch(f"{self._api}?{urllib.parse.urlencode(query)}", _LONGEST_ANSWER)
                 pages = load_json(body)["query"]["pages"].values()
                 yield from (_read_file(page) for page in pages if page.get("imageinfo"))
-            except (JsonError, KeyError, TypeError, AttributeError, IndexError) as error:
+            except (BodyError, JsonError, KeyError, TypeError, AttributeError, IndexError) as error:
                 raise ServiceError(f"{self._api}: does not answer as MediaWiki does ({show(error)})") from None
 
+    def _fetch_file(self, url: str) -> bytes:
+        """A file, empty where it is larger than a picture may be: such a one cannot be drawn, and the others can."""
+        try:
+            return self._fetch(url, MOST_BYTES)
+        except BodyError:
+            return b""
+
     def _fetch(self, url: str, most: int) -> bytes:
-        """The body at an address, from the cache where it was fetched before."""
+        """The body at an address, from the cache where it was fetched before. Raises BodyError for one too large."""
         path = self._cache / hashlib.sha256(url.encode()).hexdigest()
         if path.is_file():
             return path.read_bytes()
@@ -130,8 +137,6 @@ class CommonsPictures:
             with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as response:
                 reader = BodyReader(most, response.headers.get("Content-Encoding"))
                 body = b"".join(reader.feed(part) for part in iter(lambda: response.read(_CHUNK), b""))
-        except BodyError as error:
-            raise ServiceError(f"{show(url)}: {error}") from None
         except (urllib.error.URLError, OSError) as error:
             raise ServiceError(
                 f"{show(url)} cannot be fetched ({show(error)}): run again, what is here is kept"

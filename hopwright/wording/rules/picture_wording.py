@@ -57,7 +57,7 @@ _ASKED_FIRST = 0.4
 """How often which of several is meant is asked in the same sentence as what is asked about it."""
 _Option = TypeVar("_Option")
 _PRONOUNS = {"male": ("he", "his"), "female": ("she", "her")}
-_OFFICE = re.compile(r"the person who was (.+) when ")
+_OFFICE = re.compile(r"the (.+) in office when ")
 
 
 class PictureNaming:

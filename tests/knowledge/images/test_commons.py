@@ -126,3 +126,13 @@ def test_a_server_that_is_gone_is_one_line(tmp_path: Path) -> None:
     server.server_close()
     with pytest.raises(ServiceError, match=r"127\.0\.0\.1"):
         list(open_commons(server, tmp_path).read_pictures())
+
+
+def test_a_file_that_is_too_large_is_none_and_the_others_come(
+    commons: Commons, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = {one.name.entity: one.data for one in open_commons(commons, tmp_path / "whole").read_pictures()}
+    small, large = sorted(whole, key=lambda entity: len(whole[entity]))
+    monkeypatch.setattr("hopwright.knowledge.images.commons.MOST_BYTES", len(whole[small]))
+    cut = {one.name.entity: one.data for one in open_commons(commons, tmp_path / "cut").read_pictures()}
+    assert cut == {small: whole[small], large: b""}
