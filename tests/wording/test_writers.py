@@ -140,7 +140,7 @@ def test_an_item_says_which_model_said_what_at_what_cost(
             continue
         made = one.result.provenance
         assert (made.generator, made.model, made.model_version) == ("model", "local/tiny", "tiny-v1")
-        assert (made.prompt, made.prompt_version) == ("word-item", "5")
+        assert (made.prompt, made.prompt_version) == ("word-item", "6")
         assert len(made.request_keys) == len(set(made.request_keys)) == one.requests
         assert made.input_tokens > 1000 and made.output_tokens > 50
         assert one.result.id in {draft.id for draft in drafts}
@@ -184,7 +184,7 @@ class Paraphrasing(FallibleModel):
 
     def speak(self, body: dict[str, Any], prompt: str) -> tuple[str, str]:
         answer = json.loads(super().speak(body, prompt)[0])
-        answer["question"] = answer["question"].replace(" died}", " drew a last breath}")
+        answer["question"] = answer["question"].replace(" died}", " stopped breathing}")
         return json.dumps(answer), ""
 
 
@@ -209,14 +209,13 @@ def test_unknown_words_are_asked_about_once_and_stand(
         for draft in draft_others(sample, topology, 200)
         if " died}" in draft.marked and sum("P570" in str(hop.derivation) for hop in draft.hops) == 1
         and not any("all(" in str(hop.derivation) for hop in draft.hops)  # there a death parts a list
-        and " first " not in draft.question  # beside a first wife, a last breath is taken for a word of order
     ][:4]
     assert some
     with serving(Paraphrasing(Rates())) as server:
         worded = word(server, editor, sample, some, tmp_path, rounds=rounds)
     for one in worded:
         assert isinstance(one.result, Item), one.result.reason
-        assert "drew a last breath" in one.result.question
+        assert "stopped breathing" in one.result.question
         assert one.requests == min(rounds, 2)
         assert one.counts["kept_in_unknown_words"] == 1
 

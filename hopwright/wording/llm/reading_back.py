@@ -20,7 +20,7 @@ from hopwright.scoring.answers import normalise
 from hopwright.text.matching import fold, read_number
 from hopwright.text.number_words import find_written_out
 from hopwright.wording.llm.plan_brief import list_facts
-from hopwright.wording.llm.structure import read_hop_form
+from hopwright.wording.llm.relation_words import read_hop_form
 from hopwright.wording.llm.text_constraints import TextConstraints, find_digits
 
 READ_PROMPT, ANSWER_PROMPT = "read-question", "answer-back"
