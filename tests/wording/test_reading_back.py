@@ -8,21 +8,25 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from flows.console.read_back import ReadingOptions, add_reading
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.llm.answers import AnsweredBack, ReadQuestion, ReadStep
+from hopwright.llm.estimate import ApproximateRequest
 from hopwright.llm.prompts import read_prompts
 from hopwright.llm.session import Session
-from hopwright.llm.types import ModelRef
+from hopwright.llm.types import ModelRef, Request
 from hopwright.records import Hop, Item
+from hopwright.records.arrow import items_to_table
 from hopwright.release.audit import AuditReport
 from hopwright.release.format import to_release
-from hopwright.settings import prompts_folder
+from hopwright.settings import SynthesizeParameters, prompts_folder
+from hopwright.stages.models import ModelAccess
 from hopwright.stages.reading_back import read_back
-from hopwright.stages.wording import make_reader
+from hopwright.stages.wording import WordingShard, list_requests, make_reader
 from hopwright.wording.llm.editing import Editor
 from hopwright.wording.llm.model import ModelWriter, ModelWriterSettings
 from hopwright.wording.llm.plan_brief import PlanBriefWriter
@@ -199,6 +203,24 @@ def test_an_audit_has_a_foreign_file_read_back(
     assert {one.line for one in report.violations} == {1, 5, 9}
     assert report.counts == {"reads-otherwise": 3}
     assert [one.items for one in report.skipped] == [1]
+
+
+def test_what_it_would_cost_counts_reading_back(
+    sample_folder: Path, drafts: tuple[Item, ...], tmp_path: Path
+) -> None:
+    """Three requests an item, of which the two that read are known about."""
+    part = tmp_path / "part-00000.parquet"
+    pq.write_table(items_to_table(drafts[:4]), part)
+    access = ModelAccess(None, tmp_path / "llm.sqlite", "r", None, ("openai/gpt-5-mini",))
+    found = {}
+    for reading in ("", "openai/gpt-5"):
+        wanted = SynthesizeParameters(writer="openai", model="openai/gpt-5-mini", reading_model=reading)
+        found[reading] = list(list_requests(WordingShard(sample_folder, 0, wanted, ((part, (0, 1, 3)),), access)))
+    assert [isinstance(one, Request) for one in found[""]] == [True] * 3
+    asked = [one.request for one in found["openai/gpt-5"] if isinstance(one, ApproximateRequest)]
+    assert len(asked) == 6
+    assert {one.prompt for one in asked} == {"read-question", "answer-back"}
+    assert {one.model for one in asked} == {"gpt-5"}
 
 
 def test_reading_states_costs_and_failures(drafts: tuple[Item, ...], tmp_path: Path) -> None:
