@@ -230,8 +230,8 @@ class SynthesizeParameters(Parameters):
         default="",
         max_length=4096,
         title="Objections to learn from",
-        description="The objections.json of an earlier run (in its synthesize/yield): plans that a model objected to, and "
-        "kinds of plans that it mostly found unnatural, are dropped before anything is paid. Empty drops none.",
+        description="The objections.json of an earlier run (in its synthesize/yield): plans that a model objected to, "
+        "and kinds of plans that it mostly found unnatural, are dropped before anything is paid. Empty drops none.",
     )
     keep_rules: bool = Field(
         default=False,

@@ -50,7 +50,7 @@ _UNITS = {"years": "months", "year": "decade"}
 _ROUNDING = {
     "one decimal": "two decimals", "two decimals": "one decimal", "whole number": "ten", "decimal place": "ten",
 }  # fmt: skip
-_SYMMETRIC = re.compile(r"\b(?:made|worked|collaborated)(?: \w+)? with\b|\btogether\b")
+_SYMMETRIC = re.compile(r"\b(?:made|worked|collaborated)(?: \w+)? with\b|\btogether\b|\bcollaborated\b")
 _VERB = re.compile(r"\b(was|were|did|is|are|has|had|have|can|who|that)\b(?! not)")
 _MARK = re.compile(r"\{[\d+]+: |\}")
 
