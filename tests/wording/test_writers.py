@@ -26,7 +26,7 @@ from hopwright.wording.llm.plan_brief import PlanBriefWriter
 from tests.drafts import draft_items, draft_others
 from tests.e2e.serving import serving
 from tests.llm.builders import settings
-from tests.planning.plans import read_natural, synthesizer
+from tests.planning.plans import RECORDED, compose, read_natural, synthesizer
 from tests.wording.fallible_model import KINDS, FallibleModel, Rates
 
 MIXED = Rates(0.06, 0.06, 0.06, 0.06, 0.06, 0.06, 0.06, stubborn=0.1)
@@ -186,6 +186,32 @@ class Paraphrasing(FallibleModel):
         answer = json.loads(super().speak(body, prompt)[0])
         answer["question"] = answer["question"].replace(" died}", " stopped breathing}")
         return json.dumps(answer), ""
+
+
+def test_hand_answers_become_items_with_their_contexts(editor: Editor, sample: GraphStore) -> None:
+    """Whole answers to real requests: accepted, nearly every context kept, each distractor taken or refused by kind."""
+    counts, refused = Counter[str](), 0
+    told = [row for row in json.loads(RECORDED.read_text("utf-8"))["rows"] if any(row["contexts"])]
+    rows = [row for number, row in enumerate(told) if number % 3 == 0 or any(row["distractors"])]
+    for row in rows:
+        draft = compose(sample, row["topology"], row["steps"])
+        assert draft is not None
+        hops = [
+            WordedHop(index=index, question=question, context=context, distractors=wrong)
+            for index, (question, context, wrong) in enumerate(
+                zip(row["sub_questions"], row["contexts"], row["distractors"], strict=True), start=1
+            )
+        ]
+        edited = editor.edit(draft, WordedItem(sub_questions=hops, question=row["marked"]))
+        refused += any(not one.hint and one.kind in ("structure", "entities", "leakage") for one in edited.problems)
+        counts.update(edited.counts)
+        counts["written"] += sum(bool(hop.context) for hop in hops)
+    assert len(rows) >= 20
+    assert refused <= 1
+    assert counts["contexts_kept"] >= 0.95 * counts["written"] >= 50
+    sorted_out = sum(count for kind, count in counts.items() if kind.startswith("distractors_refused."))
+    assert counts["distractors_proposed"] >= 15
+    assert sorted_out + counts["distractors_taken"] <= counts["distractors_proposed"]
 
 
 def test_an_objection_sets_a_draft_aside_and_is_counted(
