@@ -370,6 +370,8 @@ class _Reading:
         """A relation that is often put for that of the hop: who composed for who directed."""
         hop, index, called = together[0], together[0].index, self._call(together[0].index)
         plain = self._mask(" … ".join(self.layout.texts[index].words))
+        if self.rules is None:  # nothing says which ties its facts have
+            plain = _TIE.sub("", " ".join(plain.split()))
         alone = self._mask(" … ".join(self.rules.texts[index].words)) if self.rules is not None else rules
         questions = self._mask(" ".join(one.question for one in together))
         relation = RelationWords.of(together, self.vocabulary, alone, questions)
