@@ -43,6 +43,7 @@ from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.records import CheckResult, Compute, Hop, Item, Lookup, Passage
 from hopwright.records.model import Label
 from hopwright.reporting.rendering import load_template
+from hopwright.stages.objections import Objections
 from hopwright.topologies import topology
 
 _ENTITY = re.compile(r"Q[1-9]\d*")
@@ -108,6 +109,12 @@ def build_task(item: Item, kind: ReviewTaskKind, hop: int | None = None, *, blin
     if blind:
         html[BLIND_HTML] = render_blind(item, hop)
     return _finish(item, hop, {"kind": kind.value}, html)
+
+
+def render_objections(objections: Objections) -> str:
+    """The page with what the writer would not have asked, and why: kinds of plans first, then plan by plan."""
+    page = load_template("annotation", "objections.html.j2").render(plans=objections.plans, frames=objections.frames)
+    return drop_controls(page)
 
 
 def build_adjudication(item: Item, of: ReviewTaskKind, hop: int | None, reviews: Sequence[ShownReview]) -> Task:

@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING
 from annotation.stages.accepted import keep_accepted
 from hopwright.records import Item
 from hopwright.records.arrow import ItemKey, read_columns, read_items
-from hopwright.runs import Counts, RunFolder, Stage, StageManifest
+from hopwright.runs import Counts, RunFolder, Stage, StageManifest, write_file
 from hopwright.settings import BuildParameters, ReviewRun
+from hopwright.stages.objections import FILE, read_objections
 from hopwright.stages.plan import StageEngine, StagePlan, StageSpec, StageStep, is_finished, pick_parameters
+from hopwright.stages.synthesize import yield_folder
 
 if TYPE_CHECKING:
     from annotation.files import ReviewEntry
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 
 TASKS = "tasks"
+OBJECTED = "objections.html"
+"""The page beside the tasks with what the writer set aside, for reviewers to say whether it was right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,8 @@ class SampleRequest:
     agreement_items: int
     gold_share: float
     blind: bool = False
+    objections: Path | None = None
+    """What the writer objected to, where it did."""
 
 
 def plan_review(run: RunFolder, parameters: ReviewRun) -> StagePlan:
@@ -74,6 +80,7 @@ def export_tasks(engine: StageEngine, parameters: ReviewRun, stage: Stage) -> St
         agreement_items=wanted.agreement_items,
         gold_share=wanted.gold_share,
         blind=wanted.blind,
+        objections=objections if (objections := yield_folder(Stage(run, "synthesize")) / FILE).exists() else None,
     )
     written = engine.step("export", write_sample, request)
     return stage.finish(
@@ -111,6 +118,11 @@ def write_sample(request: SampleRequest) -> dict[str, int]:
         agreement=request.agreement_overlap,
         blind=request.blind,
     )
+    if request.objections is not None:
+        from annotation.export import render_objections
+
+        page = render_objections(read_objections(request.objections))
+        write_file(request.folder / OBJECTED, page.encode())
     return {kind.value: count for kind, count in files.counts.items()} | {"gold": files.gold}
 
 

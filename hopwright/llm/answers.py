@@ -53,10 +53,18 @@ class ReadStep(_Output):
     negated: bool = False
 
 
+class ReadTie(_Output):
+    """Something that a question tells without asking for it: that George Tomasini edited a film."""
+
+    names: list[str] = Field(max_length=10)
+    relation: str = Field(max_length=200)
+
+
 class ReadQuestion(_Output):
     """A question taken apart by its words alone."""
 
     steps: list[ReadStep] = Field(min_length=1, max_length=20)
+    told: list[ReadTie] = Field(default=[], max_length=10)
     rounding: str = Field(default="", max_length=100)
 
 

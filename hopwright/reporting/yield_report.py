@@ -60,6 +60,8 @@ class YieldReport(BaseModel):
     unknown_words: int = 0
     """Wordings that stand although no known word says one of their relations; the model was asked about them."""
     objections: int = 0
+    objected: dict[str, dict[str, int]] = Field(default_factory=dict)
+    """Kind of plan (its frame) → how many were `sent`, and how many objections of each kind there were."""
     reading: dict[str, int] = Field(default_factory=dict)
     """What a second model made of the wordings: steps and answers that agree with the plan, and that differ."""
     distractors: dict[str, int] = Field(default_factory=dict)
@@ -170,7 +172,16 @@ def render_yield(report: YieldReport) -> str:
         why=_say_why(report),
         rejected=show_table(rejected),
         faults=show_table(faults, {"share": ".1%"}),
-    )
+        objected=show_table(
+            [
+                {
+                    "kind of plan": frame, "sent": counts["sent"],
+                    "objections": ", ".join(f"{kind} {count}" for kind, count in counts.items() if kind != "sent"),
+                }
+                for frame, counts in report.objected.items()
+            ]
+        ),
+    )  # fmt: skip
 
 
 def list_bars(report: YieldReport) -> list[tuple[str, str, int]]:

@@ -226,6 +226,13 @@ class SynthesizeParameters(Parameters):
         "endpoint/model, best another one than the writer. Two requests an item; a question that it understands "
         "otherwise is worded again. Leave it empty for no reading.",
     )
+    objections: Annotated[str, Cli(metavar="FILE")] = Field(
+        default="",
+        max_length=4096,
+        title="Objections to learn from",
+        description="The objections.json of an earlier run (in its synthesize/yield): plans that a model objected to, "
+        "and kinds of plans that it mostly found unnatural, are dropped before anything is paid. Empty drops none.",
+    )
     keep_rules: bool = Field(
         default=False,
         title="Keep the rules' wording",
@@ -240,6 +247,10 @@ class SynthesizeParameters(Parameters):
     def claims_file(self) -> Path | None:
         """The bank of claims as an absolute path; None for none."""
         return Path(self.claims).expanduser().absolute() if self.claims else None
+
+    def objections_file(self) -> Path | None:
+        """The table of objections as an absolute path; None for none."""
+        return Path(self.objections).expanduser().absolute() if self.objections else None
 
     @model_validator(mode="after")
     def demand_model(self) -> Self:

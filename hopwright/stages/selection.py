@@ -104,8 +104,12 @@ class WordingState:
 def survey_drafts(parts: list[Path], wanted: SynthesizeParameters) -> SelectionSurvey:
     """Look over all drafts at once, five columns of them, and decide what is dropped from which part."""
     keys, counts = _read_keys(parts)
-    dropped = select(
-        keys, max_answer_share=wanted.max_answer_share, max_frame_share=wanted.max_frame_share, items=wanted.items
+    objected = _find_objected(keys, wanted.objections_file())
+    dropped = objected | select(
+        [key for key in keys if key.slot not in objected],
+        max_answer_share=wanted.max_answer_share,
+        max_frame_share=wanted.max_frame_share,
+        items=wanted.items,
     )
     starts = list(itertools.accumulate(counts, initial=0))
     return SelectionSurvey(
@@ -115,6 +119,17 @@ def survey_drafts(parts: list[Path], wanted: SynthesizeParameters) -> SelectionS
             for start, end in itertools.pairwise(starts)
         ),
     )
+
+
+def _find_objected(keys: Iterable[DraftKey], file: Path | None) -> dict[int, tuple[str, str]]:
+    """The slots whose plans, or whose kinds of plans, a model objected to in an earlier run."""
+    if file is None:
+        return {}
+    from hopwright.stages.objections import read_objections  # which rests on the frames of this module
+
+    objections = read_objections(file)
+    found = ((key.slot, objections.find_reason(key.id, key.frame)) for key in keys)
+    return {slot: ("objected", reason) for slot, reason in found if reason}
 
 
 def select(

@@ -22,9 +22,11 @@ from hopwright.planning.target_counter import list_missed, read_targets
 from hopwright.records import Claim
 from hopwright.reporting.yield_report import gather_yield, list_bars, render_yield
 from hopwright.runs import RunFolder, Stage, StageManifest, read_report, rejected_path, write_file
+from hopwright.runs.files import hash_file
 from hopwright.settings import BuildParameters, SynthesizeParameters, SynthesizeRun
 from hopwright.stages.drafting import DraftSlots, draft_slots, read_target_distribution, write_target_distribution
 from hopwright.stages.models import grant_access
+from hopwright.stages.objections import gather_objections, read_objections, write_objections
 from hopwright.stages.plan import (
     StageEngine,
     StagePlan,
@@ -192,7 +194,7 @@ def plan_wording(
         name=name,
         unit="drafts",
         parameters=_identify(parameters),
-        inputs=gather_hashes([*state.drafts, *state.worded]),
+        inputs=gather_hashes([*state.drafts, *state.worded]) | _hash_objections(wanted),
         process=word_drafts,
         specs=specs,
         access=access,
@@ -247,7 +249,7 @@ def plan_selection(run: RunFolder, parameters: SynthesizeRun, state: _SynthesisP
         name="synthesize",
         unit="drafts",
         parameters=_identify(parameters),
-        inputs=gather_hashes([*state.drafts, *state.worded]),
+        inputs=gather_hashes([*state.drafts, *state.worded]) | _hash_objections(wanted),
         process=keep_selected,
         specs=[SelectionPart(*one) for one in zip(parts, dropped, worded, strict=True)],
         notes=notes,
@@ -302,6 +304,11 @@ def _identify(parameters: SynthesizeRun) -> dict[str, object]:
     return pick_parameters(parameters, "shard_size", "synthesize")
 
 
+def _hash_objections(wanted: SynthesizeParameters) -> dict[str, str]:
+    file = wanted.objections_file()
+    return {"objections": hash_file(file)} if file is not None else {}
+
+
 def _round_up(count: int, step: int) -> int:
     return -(-count // step) * step
 
@@ -320,8 +327,12 @@ def write_yield(home: Path, name: str, drafts: list[str], worded: list[str], fin
 
     run = RunFolder(home, name)
     stage = Stage(run, final)
-    report = gather_yield([Stage(run, one) for one in drafts], [Stage(run, one) for one in worded], stage)
+    rounds = [Stage(run, one) for one in worded]
+    objections = gather_objections(rounds)
+    objected = {one.frame: {"sent": one.sent, **one.kinds} for one in objections.frames}
+    report = gather_yield([Stage(run, one) for one in drafts], rounds, stage).model_copy(update={"objected": objected})
     folder = yield_folder(stage)
+    write_objections(objections, folder)
     values = report.to_dict()
     write_file(folder / "yield.json", json.dumps(values, indent=2, ensure_ascii=False).encode() + b"\n")
     write_file(folder / "yield.md", render_yield(report).encode())
@@ -349,9 +360,11 @@ def list_models(parameters: BuildParameters) -> list[str]:
 
 
 def _check(run: RunFolder, parameters: BuildParameters) -> None:
-    """Look at the bank of claims before the first stage is run."""
+    """Look at the bank of claims and the table of objections before the first stage is run."""
     if not is_finished(run, "synthesize"):
         read_claims(parameters.synthesize)
+        if (file := parameters.synthesize.objections_file()) is not None:
+            read_objections(file)
 
 
 STAGE = StageSpec(

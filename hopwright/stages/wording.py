@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.llm.asking import RequestSender
 from hopwright.llm.config import read_settings
+from hopwright.llm.estimate import ApproximateRequest
 from hopwright.llm.prompts import load_prompts
 from hopwright.llm.types import Request, parse_model
 from hopwright.records import Item, Rejected
@@ -62,10 +63,20 @@ def word_drafts(shard: WordingShard) -> ShardOutput:
     return ShardOutput(items_to_table(items), rejected, taken=len(worded), usage=usage, figures=add_figures(worded))
 
 
-def list_requests(shard: WordingShard) -> Iterable[Request]:
-    """What wording a shard asks first; later rounds put right what was wrong, and are few."""
+def list_requests(shard: WordingShard) -> Iterator[Request | ApproximateRequest]:
+    """What wording a shard asks first, and about what reading it back would ask."""
+    return list_asked(shard, read_drafts(shard))
+
+
+def list_asked(shard: WordingShard, drafts: Iterable[Item]) -> Iterator[Request | ApproximateRequest]:
+    """What wording these drafts asks first, and about what reading them back would; later rounds are few."""
     writer = make_writer(shard, None)
-    return (writer.first_request(draft) for draft in read_drafts(shard))
+    reader = make_reader(shard.parameters.reading_model, default_table()) if shard.parameters.reading_model else None
+    for draft in drafts:
+        yield writer.first_request(draft)
+        if reader is not None:  # the questions to be read are not known yet; the rules' are about as long
+            yield ApproximateRequest(reader.ask_steps(draft))
+            yield ApproximateRequest(reader.ask_answer(draft))
 
 
 def make_writer(shard: WordingShard, asker: RequestSender | None) -> ModelWriter:

@@ -8,6 +8,7 @@ from pathlib import Path
 from hopwright.checks import run_checks
 from hopwright.knowledge.wikidata.sources import find_corpus
 from hopwright.llm.asking import RequestSender
+from hopwright.llm.estimate import ApproximateRequest
 from hopwright.llm.types import Request
 from hopwright.planning.plan import Plan
 from hopwright.planning.planner import NoPlanError
@@ -17,7 +18,7 @@ from hopwright.settings import SynthesizeParameters, home, sample_folder
 from hopwright.stages.drafting import open_synthesizer, write_target_distribution
 from hopwright.stages.models import ModelAccess
 from hopwright.stages.retrieve import ingest_corpus, name_store
-from hopwright.stages.wording import WordingShard, make_writer
+from hopwright.stages.wording import WordingShard, list_asked, make_writer
 
 _MOST_SLOTS = 60
 """Slots that are tried for each item that is wanted."""
@@ -73,10 +74,9 @@ class Workbench:
                 break
         return made
 
-    def list_requests(self, items: Sequence[Item], access: ModelAccess) -> list[Request]:
-        """What the model of the parameters would be asked first to word the items."""
-        writer = make_writer(self._commission(access), None)
-        return [writer.first_request(item) for item in items]
+    def list_requests(self, items: Sequence[Item], access: ModelAccess) -> list[Request | ApproximateRequest]:
+        """What the models of the parameters would be asked first to word the items, and about what to read them."""
+        return list(list_asked(self._commission(access), items))
 
     def reword(self, items: Sequence[Item], access: ModelAccess, asker: RequestSender) -> list[Item]:
         """Have the model of the parameters word the items; `rejected` keeps those whose wording does not fit."""

@@ -51,7 +51,7 @@ def mend_quotes(name: str) -> str:
 _TIME = re.compile(
     r"\b(?:current|currently|now|today|nowadays|presently|at present|as of now|as of this writing|to date|so far"
     r"|recently|these days|at the moment|incumbent|most recent|up to now"
-    r"|(?:this|last|next) (?:year|month|season|century))\b"
+    r"|(?:this|(?<!the )(?:last|next)) (?:year|month|season|century))\b"
     r"|\b(?:is|are|has|have) still\b|\bthe latest (?=[a-z]+ of\b|president|prime|season|edition|winner|champion)",
     re.IGNORECASE,
 )

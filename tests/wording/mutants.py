@@ -19,12 +19,38 @@ _TURNED = {
     "southernmost": "northernmost", "northerly": "southerly", "southerly": "northerly", "northernmost": "southernmost",
 }  # fmt: skip
 _RELATIONS = {
-    "director": "composer", "directed": "produced", "directors": "producers", "composer": "director",
-    "died": "was born", "death": "birth", "born": "buried", "composed": "directed",
-    "release": "shooting", "released": "shot",
+    # who did what to a work
+    "director": "composer producer screenwriter", "directed": "produced wrote edited", "directors": "producers",
+    "screenwriter": "director producer novelist", "screenplay": "libretto novel", "scripted": "directed produced",
+    "composer": "director librettist conductor", "composed": "directed conducted", "librettist": "composer conductor",
+    "cinematographer": "editor director producer", "photographed": "directed edited", "editor": "producer director",
+    "edited": "produced directed", "novelist": "director playwright", "playwright": "director novelist",
+    "author": "translator publisher illustrator", "novel": "play screenplay", "play": "novel libretto",
+    "conducted": "composed directed", "singer": "conductor composer", "architect": "owner",
+    "designed": "owned commissioned", "discovered": "named sold", "advisor": "student wife",
+    # who got what, and where somebody came from or went
+    "winner": "runner-up nominee", "won": "lost declined", "laureate": "nominee", "champion": "runner-up",
+    "received": "declined", "lost": "won umpired", "born": "buried educated", "birthplace": "deathplace",
+    "died": "was born|retired|married", "death": "birth wedding", "mother": "wife father", "wife": "mother sister",
+    # when a list is parted
+    "release": "shooting", "released": "shot announced", "premiered": "composed commissioned",
+    "published": "written translated",
 }  # fmt: skip
+_YEARS = {
+    "the year after": "the year|two years after|the year before|the decade after",
+    "the year before": "the year|two years before|the year after",
+    "one year after": "two years after|one year before", "a year before": "a year after|ten years before",
+    "the year following": "the year preceding|the year of",
+}  # fmt: skip
+_ROLES = (
+    "director screenwriter composer librettist cinematographer editor novelist playwright author conductor".split()
+)
 _QUANTIFIERS = {"all": "some", "some": "all", "both": "one", "All": "Some", "Some": "All"}
 _UNITS = {"years": "months", "year": "decade"}
+_ROUNDING = {
+    "one decimal": "two decimals", "two decimals": "one decimal", "whole number": "ten", "decimal place": "ten",
+}  # fmt: skip
+_SYMMETRIC = re.compile(r"\b(?:made|worked|collaborated)(?: \w+)? with\b|\btogether\b|\bcollaborated\b")
 _VERB = re.compile(r"\b(was|were|did|is|are|has|had|have|can|who|that)\b(?! not)")
 _MARK = re.compile(r"\{[\d+]+: |\}")
 
@@ -64,6 +90,8 @@ def _mutate(draft: Item, marked: str, places: tuple[TextConstraints, ...]) -> It
         told = one.text in other.text or other.text in one.text
         if one.hops != other.hops and not told and len(one.text.split()) > 3 < len(other.text.split()):
             inner, outer = _write(one), _write(other)
+            if _SYMMETRIC.search(text):
+                continue  # whom who made a film with makes no difference
             if marked.count(inner) == 1 and marked.count(outer) == 1:
                 yield Mutant("branches exchanged", _exchange(marked, inner, outer))
     masked = marked
@@ -80,14 +108,15 @@ def _mutate(draft: Item, marked: str, places: tuple[TextConstraints, ...]) -> It
     for found in numbers:
         changed = str(int(found[0].replace(",", "")) + 3)
         yield Mutant("number changed", marked[: found.start()] + changed + marked[found.end() :])
-    for kind, words in (
-        ("turned round", _TURNED), ("other relation", _RELATIONS), ("quantifier", _QUANTIFIERS), ("unit", _UNITS),
-    ):  # fmt: skip
-        for found in re.finditer(r"[^\W\d]+", masked):
-            if found[0] in words:
-                yield Mutant(kind, marked[: found.start()] + words[found[0]] + marked[found.end() :])
-    for found in _VERB.finditer(masked):
-        yield Mutant("negation", marked[: found.end()] + " not" + marked[found.end() :])
+    for kind, changed in reword(marked, masked):
+        yield Mutant(kind, changed)
+    roles = [(found[0], found.span()) for found in re.finditer(r"[^\W\d]+", masked) if found[0] in _ROLES]
+    for (one, at), (other, there) in combinations(roles, 2):
+        if one != other and not _SYMMETRIC.search(text):  # each role is somebody's, but the other's
+            yield Mutant(
+                "roles rewritten",
+                marked[: at[0]] + other + marked[at[1] : there[0]] + one + marked[there[1] :],
+            )
     for found in re.finditer(r"\bHow many\b", masked):
         yield Mutant("factor", marked[: found.start()] + "Half of how many" + marked[found.end() :])
     for found in re.finditer(r"\bthe (?:age|number|gap|year)\b", masked):
@@ -100,6 +129,43 @@ def _mutate(draft: Item, marked: str, places: tuple[TextConstraints, ...]) -> It
         once = sum(one.hops == span.hops for one in spans) == 1
         if once and len(span.text.split()) > 3 and marked.count(_write(span)) == 1:
             yield Mutant("condition dropped", marked.replace(_write(span), "it"))
+
+
+def reword(text: str, masked: str) -> Iterator[tuple[str, str]]:
+    """Words exchanged: each kind of change with the changed text. `masked` has no word where a name stands."""
+    tables = (
+        ("turned round", _TURNED), ("other relation", _RELATIONS), ("quantifier", _QUANTIFIERS), ("unit", _UNITS),
+    )  # fmt: skip
+    for kind, words in tables:
+        for found in re.finditer(r"[^\W\d]+", masked):
+            said = words.get(found[0], "")
+            for other in said.split("|") if "|" in said else said.split():
+                yield kind, text[: found.start()] + other + text[found.end() :]
+    for kind, phrases in (("year", _YEARS), ("rounding", _ROUNDING)):
+        for phrase, others in phrases.items():
+            for found in re.finditer(rf"\b{phrase}\b", masked):
+                for other in others.split("|"):
+                    yield kind, text[: found.start()] + other + text[found.end() :]
+    for found in _VERB.finditer(masked):
+        yield "negation", text[: found.end()] + " not" + text[found.end() :]
+
+
+def mutate_question(question: str, place: TextConstraints) -> Iterator[Mutant]:
+    """Wrong wordings of a sub-question."""
+    masked = question
+    for number, name in enumerate(sorted(place.known, key=lambda one: -len(one.label))):
+        masked = masked.replace(name.label, chr(0xE000 + number) * len(name.label))
+    seen = {question}
+    for kind, changed in reword(question, masked):
+        if changed not in seen:
+            seen.add(changed)
+            yield Mutant(kind, changed)
+    for found in re.finditer(r"(?<![\w.,])\d[\d,]*\d", masked):
+        number = int(found[0].replace(",", "")) + 3
+        yield Mutant("number changed", f"{question[: found.start()]}{number}{question[found.end() :]}")
+    for name in place.required:
+        if name.label in question:
+            yield Mutant("condition dropped", question.replace(name.label, "something"))
 
 
 def _is_symmetric(marked: str, start: int, end: int, whole: TextConstraints) -> bool:

@@ -24,7 +24,7 @@ from hopwright.wording.marks import read_marks
 from tests.drafts import draft_items
 from tests.planning.plans import Told, compose, read_natural, synthesizer
 
-HOSTS = next(id for id, entry in default_table().literal.items() if entry.timeline == "summer_olympics_host")
+TURING = next(id for id, entry in default_table().literal.items() if entry.timeline == "turing_award")
 BOOK_CAPITAL = next(id for id, entry in default_table().literal.items() if entry.timeline == "world_book_capital")
 _OPPOSITES = {
     "after": "before", "before": "after", "larger": "smaller", "smaller": "larger", "fewer": "more",
@@ -73,10 +73,10 @@ def test_natural_wordings_are_right(reader: WordingChecker, natural: tuple[Told,
 def test_the_prompts_own_examples_are_right(reader: WordingChecker, sample: GraphStore) -> None:
     plans: list[tuple[str, list[tuple[dict[str, Any], str, str]]]] = [
         ("chain", [
-            ({"op": "lookup", "subject": "Q964771", "property": "P57"}, "entity", ""),
-            ({"op": "lookup", "subject": "hop1", "property": "P569"}, "number", "year"),
-            ({"op": "compute", "expression": "hop2 + 40", "kind": "temporal"}, "number", "year"),
-            ({"op": "reverse_lookup", "property": HOSTS, "value": "hop3"}, "entity", ""),
+            ({"op": "reverse_lookup", "property": TURING, "value": "1967"}, "entity", ""),
+            ({"op": "lookup", "subject": "hop1", "property": "P570"}, "number", "year"),
+            ({"op": "compute", "expression": f"first_after({TURING}, hop2)", "kind": "comparison"}, "entity", ""),
+            ({"op": "lookup", "subject": "hop3", "property": "P19"}, "entity", ""),
         ]),
         ("bridge", [
             ({"op": "lookup", "subject": "Q207130", "property": "P57"}, "entity", ""),

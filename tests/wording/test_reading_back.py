@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from flows.console.read_back import ReadingOptions, add_reading
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.llm.answers import AnsweredBack, ReadQuestion, ReadStep
+from hopwright.llm.estimate import ApproximateRequest
 from hopwright.llm.prompts import read_prompts
 from hopwright.llm.session import Session
-from hopwright.llm.types import ModelRef
+from hopwright.llm.types import ModelRef, Request
 from hopwright.records import Hop, Item
+from hopwright.records.arrow import items_to_table
 from hopwright.release.audit import AuditReport
 from hopwright.release.format import to_release
-from hopwright.settings import prompts_folder
+from hopwright.settings import SynthesizeParameters, prompts_folder
+from hopwright.stages.models import ModelAccess
 from hopwright.stages.reading_back import read_back
-from hopwright.stages.wording import make_reader
+from hopwright.stages.wording import WordingShard, list_requests, make_reader
 from hopwright.wording.llm.editing import Editor
 from hopwright.wording.llm.model import ModelWriter, ModelWriterSettings
 from hopwright.wording.llm.plan_brief import PlanBriefWriter
@@ -32,7 +38,7 @@ from hopwright.wording.llm.vocabulary import Vocabulary
 from tests.drafts import draft_items, draft_numbers
 from tests.e2e.serving import serving
 from tests.llm.builders import settings
-from tests.planning.plans import read_natural, synthesizer
+from tests.planning.plans import compose, read_natural, synthesizer
 from tests.wording.fallible_model import FallibleModel, Rates
 
 _SAID = {
@@ -41,6 +47,7 @@ _SAID = {
 _TURNED = {
     "larger": "smaller", "smaller": "larger", "after": "before", "before": "after", "first": "last", "last": "first",
 }  # fmt: skip
+READ = Path(__file__).with_name("read_back.json")
 PLACES = TextConstraintBuilder(Vocabulary(default_table()), None)
 
 
@@ -48,11 +55,12 @@ def understand(item: Item) -> ReadQuestion:
     """What somebody makes of the question who understands it as it was planned."""
     places = PLACES.lay_out(item)
     asked = {name.id for name in places[-1].required}
-    steps = [_step(hop, place, asked) for hop, place in zip(item.hops, places[:-1], strict=True)]
+    stated = places[-1].numbers | places[-1].constants
+    steps = [_step(hop, place, asked, stated) for hop, place in zip(item.hops, places[:-1], strict=True)]
     return ReadQuestion(steps=steps)
 
 
-def _step(hop: Hop, place: TextConstraints, asked: set[str]) -> ReadStep:
+def _step(hop: Hop, place: TextConstraints, asked: set[str], stated: frozenset[Decimal]) -> ReadStep:
     kinds = {"entity": "other", "date": "date", "number": "number", "text": "other"}
     return ReadStep(
         number=hop.index,
@@ -61,7 +69,7 @@ def _step(hop: Hop, place: TextConstraints, asked: set[str]) -> ReadStep:
         relation=hop.question[:100],
         gives="year" if hop.unit == "year" else kinds[hop.answer_type],  # type: ignore[arg-type]
         direction=next((_SAID[side] for side in sorted(place.sides)), ""),  # type: ignore[arg-type]
-        numbers=[str(number) for number in sorted(place.numbers | place.constants)],
+        numbers=[str(number) for number in sorted((place.numbers | place.constants) & stated)],
     )
 
 
@@ -127,7 +135,8 @@ def test_who_understands_another_question_does_not(drafts: tuple[Item, ...], sam
                 step.model_copy(update={"direction": _TURNED.get(step.direction, "")}) for step in read.steps
             ]  # fmt: skip
             told["direction"] += 1
-            assert "takes the" in reader.compare(item, ReadQuestion(steps=steps), places)
+            found = reader.compare(item, ReadQuestion(steps=steps), places)
+            assert found
         steps = [step.model_copy(update={"negated": step.number == 1}) for step in read.steps]
         told["negated"] += 1
         assert "does not hold" in reader.compare(item, ReadQuestion(steps=steps), places)
@@ -137,6 +146,28 @@ def test_who_understands_another_question_does_not(drafts: tuple[Item, ...], sam
             steps = [step.model_copy(update={"names": []}) for step in read.steps]
             assert reader.compare(item, ReadQuestion(steps=steps), places)
     assert all(told.values()), told
+
+
+def test_hand_answers_agree_with_right_wordings_and_differ_from_wrong_ones(sample: GraphStore) -> None:
+    """Answers given by hand by somebody who saw the bare questions, mixed: 40 right ones, 39 wrong ones.
+
+    Half of the wrong ones are such as the marks let pass.
+    """
+    reader = make_reader("local/tiny", default_table())
+    differs = Counter[bool]()
+    agrees = 0
+    for row in json.loads(READ.read_text("utf-8"))["rows"]:
+        draft = compose(sample, row["topology"], row["steps"])
+        assert draft is not None
+        read = ReadQuestion.model_validate(row["read"])
+        found = reader.compare(draft.model_copy(update={"question": row["question"]}), read, PLACES.lay_out(draft))
+        if row["wrong"]:
+            differs[bool(found)] += 1
+        else:
+            agrees += not found
+    assert differs.total() == 39
+    assert differs[True] == 39
+    assert agrees >= 39
 
 
 def test_an_answer_from_the_facts_is_held_against_the_gold_one(sample: GraphStore, drafts: tuple[Item, ...]) -> None:
@@ -199,6 +230,24 @@ def test_an_audit_has_a_foreign_file_read_back(
     assert {one.line for one in report.violations} == {1, 5, 9}
     assert report.counts == {"reads-otherwise": 3}
     assert [one.items for one in report.skipped] == [1]
+
+
+def test_what_it_would_cost_counts_reading_back(
+    sample_folder: Path, drafts: tuple[Item, ...], tmp_path: Path
+) -> None:
+    """Three requests an item, of which the two that read are known about."""
+    part = tmp_path / "part-00000.parquet"
+    pq.write_table(items_to_table(drafts[:4]), part)
+    access = ModelAccess(None, tmp_path / "llm.sqlite", "r", None, ("openai/gpt-5-mini",))
+    found = {}
+    for reading in ("", "openai/gpt-5"):
+        wanted = SynthesizeParameters(writer="openai", model="openai/gpt-5-mini", reading_model=reading)
+        found[reading] = list(list_requests(WordingShard(sample_folder, 0, wanted, ((part, (0, 1, 3)),), access)))
+    assert [isinstance(one, Request) for one in found[""]] == [True] * 3
+    asked = [one.request for one in found["openai/gpt-5"] if isinstance(one, ApproximateRequest)]
+    assert len(asked) == 6
+    assert {one.prompt for one in asked} == {"read-question", "answer-back"}
+    assert {one.model for one in asked} == {"gpt-5"}
 
 
 def test_reading_states_costs_and_failures(drafts: tuple[Item, ...], tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from hopwright.wording.llm.wording_checks import WordingChecker
 from hopwright.wording.marks import MarkedSpan, MarkError, mark, read_marks, strip_marks, write_marks
 from tests.drafts import draft_items
 from tests.planning.plans import Told, compose, read_natural, read_recorded
-from tests.wording.mutants import mutate
+from tests.wording.mutants import mutate, mutate_question
 
 
 @pytest.fixture(scope="module")
@@ -65,9 +65,9 @@ def test_hardly_a_right_wording_is_refused(reader: WordingChecker, recorded: tup
     found = [read(reader, told, told.marked) for told in recorded]
     refused = [problems for problems in found if any(not problem.hint for problem in problems)]
     asked = [problems for problems in found if problems and problems not in refused]
-    assert len(recorded) >= 100
+    assert len(recorded) >= 200
     assert len(refused) <= 0.03 * len(recorded), refused
-    assert len(asked) <= 0.1 * len(recorded), asked
+    assert len(asked) <= 0.05 * len(recorded), asked
 
 
 def test_hardly_a_wrong_wording_fits(
@@ -77,19 +77,33 @@ def test_hardly_a_wrong_wording_fits(
     recorded: tuple[Told, ...],
     sample: GraphStore,
 ) -> None:
-    """At least 95 % of the mutants are caught for certain, and most of the others are asked about.
-
-    Not read is whether a film was `shot` or `released` before a day: the verb of what parts a list.
-    """
-    made, missed = Counter[str](), Counter[str]()
+    """At least 98 % of the mutants of today's plans are caught for certain, of older and the rules' ones 97 %."""
     rules = [Told(one, tuple(h.question for h in one.hops), one.question, one.marked) for one in draft_items(sample)]
-    for told in (*natural, *recorded, *rules):
-        for mutant in mutate(told.draft, told.marked, places.lay_out(told.draft)):
-            made[mutant.kind] += 1
-            missed[mutant.kind] += all(problem.hint for problem in read(reader, told, mutant.marked))
+    for texts, share, least, kinds in ((recorded[::2], 0.02, 2000, 11), ((*natural, *rules[::3]), 0.03, 1000, 11)):
+        made, missed = Counter[str](), Counter[str]()
+        for told in texts:
+            for mutant in mutate(told.draft, told.marked, places.lay_out(told.draft)):
+                made[mutant.kind] += 1
+                missed[mutant.kind] += all(problem.hint for problem in read(reader, told, mutant.marked))
+        assert made.total() >= least
+        assert len(made) >= kinds
+        assert missed.total() <= share * made.total(), (made, +missed)
+
+
+def test_hardly_a_wrong_sub_question_fits(
+    reader: WordingChecker, places: TextConstraintBuilder, recorded: tuple[Told, ...]
+) -> None:
+    """Of one hop, words are structure enough: another relation, year, direction or number is seen."""
+    made, missed = Counter[str](), Counter[str]()
+    for told in recorded[::5]:
+        for place, question in zip(places.lay_out(told.draft), told.sub_questions, strict=False):
+            for mutant in mutate_question(question, place):
+                texts = [mutant.marked if one == question else one for one in told.sub_questions]
+                made[mutant.kind] += 1
+                found = reader.read(told.draft, texts, told.question, marked=told.marked)
+                missed[mutant.kind] += all(problem.hint for problem in found)
     assert made.total() >= 600
-    assert len(made) >= 9
-    assert missed.total() <= 0.05 * made.total(), (made, +missed)
+    assert missed.total() <= 0.01 * made.total(), (made, +missed)
 
 
 def test_two_people_do_not_exchange_their_parts(reader: WordingChecker, natural: tuple[Told, ...]) -> None:

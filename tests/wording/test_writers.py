@@ -26,7 +26,7 @@ from hopwright.wording.llm.plan_brief import PlanBriefWriter
 from tests.drafts import draft_items, draft_others
 from tests.e2e.serving import serving
 from tests.llm.builders import settings
-from tests.planning.plans import read_natural, synthesizer
+from tests.planning.plans import RECORDED, compose, read_natural, synthesizer
 from tests.wording.fallible_model import KINDS, FallibleModel, Rates
 
 MIXED = Rates(0.06, 0.06, 0.06, 0.06, 0.06, 0.06, 0.06, stubborn=0.1)
@@ -140,7 +140,7 @@ def test_an_item_says_which_model_said_what_at_what_cost(
             continue
         made = one.result.provenance
         assert (made.generator, made.model, made.model_version) == ("model", "local/tiny", "tiny-v1")
-        assert (made.prompt, made.prompt_version) == ("word-item", "5")
+        assert (made.prompt, made.prompt_version) == ("word-item", "6")
         assert len(made.request_keys) == len(set(made.request_keys)) == one.requests
         assert made.input_tokens > 1000 and made.output_tokens > 50
         assert one.result.id in {draft.id for draft in drafts}
@@ -184,8 +184,34 @@ class Paraphrasing(FallibleModel):
 
     def speak(self, body: dict[str, Any], prompt: str) -> tuple[str, str]:
         answer = json.loads(super().speak(body, prompt)[0])
-        answer["question"] = answer["question"].replace(" died}", " drew a last breath}")
+        answer["question"] = answer["question"].replace(" died}", " stopped breathing}")
         return json.dumps(answer), ""
+
+
+def test_hand_answers_become_items_with_their_contexts(editor: Editor, sample: GraphStore) -> None:
+    """Whole answers to real requests: accepted, nearly every context kept, each distractor taken or refused by kind."""
+    counts, refused = Counter[str](), 0
+    told = [row for row in json.loads(RECORDED.read_text("utf-8"))["rows"] if any(row["contexts"])]
+    rows = [row for number, row in enumerate(told) if number % 3 == 0 or any(row["distractors"])]
+    for row in rows:
+        draft = compose(sample, row["topology"], row["steps"])
+        assert draft is not None
+        hops = [
+            WordedHop(index=index, question=question, context=context, distractors=wrong)
+            for index, (question, context, wrong) in enumerate(
+                zip(row["sub_questions"], row["contexts"], row["distractors"], strict=True), start=1
+            )
+        ]
+        edited = editor.edit(draft, WordedItem(sub_questions=hops, question=row["marked"]))
+        refused += any(not one.hint and one.kind in ("structure", "entities", "leakage") for one in edited.problems)
+        counts.update(edited.counts)
+        counts["written"] += sum(bool(hop.context) for hop in hops)
+    assert len(rows) >= 20
+    assert refused <= 1
+    assert counts["contexts_kept"] >= 0.95 * counts["written"] >= 50
+    sorted_out = sum(count for kind, count in counts.items() if kind.startswith("distractors_refused."))
+    assert counts["distractors_proposed"] >= 15
+    assert sorted_out + counts["distractors_taken"] <= counts["distractors_proposed"]
 
 
 def test_an_objection_sets_a_draft_aside_and_is_counted(
@@ -209,14 +235,13 @@ def test_unknown_words_are_asked_about_once_and_stand(
         for draft in draft_others(sample, topology, 200)
         if " died}" in draft.marked and sum("P570" in str(hop.derivation) for hop in draft.hops) == 1
         and not any("all(" in str(hop.derivation) for hop in draft.hops)  # there a death parts a list
-        and " first " not in draft.question  # beside a first wife, a last breath is taken for a word of order
     ][:4]
     assert some
     with serving(Paraphrasing(Rates())) as server:
         worded = word(server, editor, sample, some, tmp_path, rounds=rounds)
     for one in worded:
         assert isinstance(one.result, Item), one.result.reason
-        assert "drew a last breath" in one.result.question
+        assert "stopped breathing" in one.result.question
         assert one.requests == min(rounds, 2)
         assert one.counts["kept_in_unknown_words"] == 1
 

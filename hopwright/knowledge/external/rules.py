@@ -44,11 +44,20 @@ def find_faults(claim: Claim) -> Iterator[str]:
 
 
 def states(text: str, claim: Claim) -> bool:
-    """Whether a text states a claim's number, in digits or (below a hundred) in words."""
+    """Whether a text states a claim's number, in digits or (below a thousand) in words."""
     number = claim.number
     if any(one == number for one, _ in find_numbers(text)):
         return True
-    return isinstance(number, int) and number < 100 and holds(pad(text), _spell(number))
+    if not isinstance(number, int) or number >= 1000:
+        return False
+    hundreds, rest = divmod(number, 100)
+    if not hundreds:
+        return holds(pad(text), _spell(number))
+    heads = [f"{_spell(hundreds)} hundred", *(["a hundred"] if hundreds == 1 else [])]
+    if rest:
+        return any(holds(pad(text), f"{head} and {_spell(rest)}") for head in heads)
+    # `one hundred and five` is not a hundred.
+    return any(holds(pad(text), head) and not holds(pad(text), f"{head} and") for head in heads)
 
 
 def _find_unnamed(claim: Claim) -> Iterator[str]:

@@ -10,7 +10,8 @@ from hopwright.wording.llm.vocabulary import side_of
 
 _TOKEN = re.compile(r"[^\W_][\w'’.&-]*")
 _NO_SIDE = re.compile(
-    r"\b(?:named|called) after\b|\bafter (?:whom|which|whose)\b|\b(?:first|last) names?\b|\bat least\b"
+    r"\b(?:named|called) after\b|\bafter (?:whom|which|whose)\b|\bthe following\b(?! year)"
+    r"|\b(?:first|last) names?\b|\bat least\b"
     r"|\bfirst(?: and (?:the )?second)? "
     r"(?:wi(?:fe|ves)|husbands?|performances?|productions?|editions?|conductors?|english)\b"
 )
@@ -19,6 +20,9 @@ _OPPOSITE = {
     "later": "earlier", "earlier": "later",
     "first": "last", "last": "first",
 }  # fmt: skip
+_ONCE = re.compile(r"\bonce\s+(?=◦|(?:he|she|it|they)\b)")
+_BY_THEN = re.compile(r"\bby the time\b|\bat the time of\b|\bhad (?:\w+ ){1,3}when\b")
+"""`Once she had died` is after, `by the time she died` before."""
 _COMPASS = re.compile(
     r"\b(?:(?:more|most|further|farther|furthest|farthest) (?:to the )?|lies )(north|south)(?:erly|ern)?\b"
     r"|\b(north|south) of the other(?: one)?\b",
@@ -58,7 +62,7 @@ def find_sides(text: str) -> frozenset[str]:
     """The sides that the words of a text say."""
     # `the later-born` is the later one to be born.
     plain = _COMPASS.sub(lambda found: f" {found[1] or found[2]}ernmost ", _NO_SIDE.sub(" ", text.lower()))
-    plain = plain.replace("-", " ")
+    plain = _BY_THEN.sub("before", _ONCE.sub("after ", plain)).replace("-", " ")
     words = [word.rstrip(".'’").removesuffix("'s") for word in _TOKEN.findall(plain)]
     return frozenset(side for word in words if (side := side_of(word)))
 

@@ -7,9 +7,8 @@ which a number stands at another branch, or which turns a condition round, does 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 
@@ -23,13 +22,14 @@ from hopwright.planning.computation_forms import (
     Rate,
     ShiftedYear,
     YearDistance,
-    read_form,
 )
-from hopwright.records import Compute, Hop, Item, Lookup
+from hopwright.records import Hop, Item, Lookup
 from hopwright.text.matching import holds, pad
 from hopwright.wording.llm.directions import find_sides, find_wrong_age, find_wrong_side, hide_turned
 from hopwright.wording.llm.problems import WordingProblem
+from hopwright.wording.llm.relation_words import RelationWords, find_ranks, list_ties, read_hop_form, stem_all
 from hopwright.wording.llm.shifts import find_shifts
+from hopwright.wording.llm.span_layout import HopText, Layout, find_misplaced, lay_out_spans
 from hopwright.wording.llm.text_constraints import (
     PlanEntity,
     TextConstraintBuilder,
@@ -39,9 +39,17 @@ from hopwright.wording.llm.text_constraints import (
     mask_names,
     write_number,
 )
-from hopwright.wording.llm.timelines import find_wrong_timeline
-from hopwright.wording.llm.vocabulary import Vocabulary, find_steps, properties_in, stem, stems
-from hopwright.wording.marks import MarkedSpan, MarkError, read_marks
+from hopwright.wording.llm.timelines import find_wrong_timeline, list_cues
+from hopwright.wording.llm.vocabulary import (
+    Vocabulary,
+    find_rivals,
+    find_steps,
+    properties_in,
+    stem,
+    stems,
+    widen,
+)
+from hopwright.wording.marks import MarkError, read_marks
 
 _ANAPHORA = re.compile(
     r"\b(?:the (?:same )?(?:[\w-]+ )?[\w-]+|that|this|these|those|its?|his|hers?|him|she|he|their|them|they|whose)\b",
@@ -53,11 +61,6 @@ _RATIO = re.compile(
     r"\b(?:(?:as|so) \w+(?: in \w+)? as|than|divided by|over|relative to|compared (?:to|with)|that of)\b", re.IGNORECASE
 )
 """What stands before the part of a ratio by which the other is divided."""
-_EMPTY = frozenset(
-    "it its that this these those there one ones same latter former two both three them they their he she his her him "
-    "hers such another other others who whom whose which so then".split()
-)
-"""Words that take something up without saying what."""
 _TIE = re.compile(r"\b(?:his|her|its|the) (?:[a-z]+ )?[a-z]+,? (?=◦)|\b(?:his|her) [a-z]+, (?=the )")
 """`the librettist X` says who X is, and asks for nothing; so do `his mother, X` and `his librettist, the author of X`.
 """
@@ -69,6 +72,14 @@ _COMMON = frozenset(
     "lie".split()
 )
 
+_GENERIC = frozenset(
+    stem(word) for word in "wrote written write writer writing author made make making book based work works".split()
+)
+"""Words that several relations share: who wrote a novel wrote, and so did who wrote the screenplay."""
+_ADAPTATION = re.compile(r"\badaptation\b", re.IGNORECASE)
+"""What a film may be called, whatever is asked about it."""
+_LIFE = stems("born birth died death")
+_OF_WHOM = re.compile(r"\b\w+['’]s\b")
 _OF_CHOICES = stems("formed made chosen")
 """Words by which pairs are counted, some of which other facts use too: a club is formed as well."""
 
@@ -86,12 +97,17 @@ class StructureChecker:
         cannot be read.
         """
         birth = self._vocabulary.table.roles.birth
-        layout = _lay_out(draft, read_marks(marked), birth)
-        if misplaced := list(_find_misplaced(draft, layout)):
+        layout = lay_out_spans(draft, read_marks(marked), birth)
+        if misplaced := list(find_misplaced(draft, layout)):
             return misplaced  # what else is wrong follows from these
-        rules = _lay_out(draft, read_marks(draft.marked), birth) if draft.marked else None
+        rules = lay_out_spans(draft, read_marks(draft.marked), birth) if draft.marked else None
         reading = _Reading(draft, layout, rules, places[:-1], places[-1], self._vocabulary)
-        return [*reading.find_names(), *reading.find_numbers(), *reading.find_wrong_words()]
+        return [
+            *reading.find_names(),
+            *reading.find_numbers(),
+            *reading.find_wrong_words(),
+            *reading.find_shared(),
+        ]
 
 
 class MarkAudit:
@@ -126,133 +142,13 @@ class MarkAudit:
         return [problem.text for problem in problems if not problem.hint]
 
 
-def read_hop_form(hop: Hop) -> object | None:
-    """What a computing hop computes; None for a look-up."""
-    return read_form(hop.derivation.expression) if isinstance(hop.derivation, Compute) else None
-
-
-# ---------------------------------------------------------------- spans
-
-
-@dataclass(slots=True)
-class _HopText:
-    """What a question says of one hop: the words of its spans, of those that it shares, and the hops inside them."""
-
-    words: list[str] = field(default_factory=list)
-    labelled: list[str] = field(default_factory=list)
-    shared: list[str] = field(default_factory=list)
-    inner: set[int] = field(default_factory=set)
-    beside: set[int] = field(default_factory=set)
-    """Hops that share a span with it: `the country where X was born` is said of a town and of its country."""
-
-    @property
-    def all(self) -> str:
-        return " … ".join([*self.words, *self.shared])
-
-    def says_something(self) -> bool:
-        """Whether any word does more than take something up."""
-        return any(len(word) > 1 and word not in _EMPTY and stems(word) for word in pad(self.all).split())
-
-
-@dataclass(frozen=True)
-class _Layout:
-    """A question taken apart: what stands for each hop; hops that another one says along with itself."""
-
-    texts: Mapping[int, _HopText]
-    merged: Mapping[int, int]
-
-    def list_near(self, index: int) -> set[int]:
-        """The hops that a hop builds on or that build on it: people say one relation of both ("the same director")."""
-        outer = {other for other, text in self.texts.items() if index in text.inner}
-        return {index, *self.texts[index].inner, *outer}
-
-    def join(self, indices: Iterable[int]) -> str:
-        """What is said of some hops."""
-        return " … ".join(self.texts[index].all for index in sorted(indices))
-
-
-def _lay_out(draft: Item, root: MarkedSpan, birth: str) -> _Layout:
-    last = len(draft.hops)
-    texts = {hop.index: _HopText() for hop in draft.hops}
-    seen = Counter(index for span in root.walk() for index in span.hops)
-    for span in root.walk():
-        for index in span.hops or (last,):
-            if index not in texts:
-                raise MarkError(f"there is no hop {index}")
-            text = texts[index]
-            (text.words if len(span.hops) < 2 else text.shared).append(span.own)
-            text.labelled.append(span.labelled)
-            text.inner |= {inner for child in span.children for inner in child.hops}
-            text.beside |= {*span.hops} - {index}
-    for index, text in texts.items():
-        text.inner.discard(index)
-        text.inner |= text.beside.intersection(draft.hops[index - 1].depends_on)
-    merged: dict[int, int] = {}
-    for hop in draft.hops[:-1]:
-        dependents = [one for one in draft.hops if hop.index in one.depends_on]
-        if not seen[hop.index] and len(dependents) == 1 and _may_merge(hop, dependents[0], birth):
-            merged[hop.index] = dependents[0].index
-    return _Layout(texts, merged)
-
-
-def _may_merge(hop: Hop, dependent: Hop, birth: str) -> bool:
-    """Whether people say a hop along with the one that builds on it: a birth with an age, a set with its pairs."""
-    if isinstance(hop.derivation, Lookup) and hop.derivation.property == birth:
-        return isinstance(dependent.derivation, Compute)
-    return isinstance(read_hop_form(hop), GroupSize) and isinstance(read_hop_form(dependent), Combinations)
-
-
-def _list_needs(draft: Item, layout: _Layout, index: int) -> set[int]:
-    """The hops that the spans of a hop hold: what it builds on, or what that builds on where it is said along."""
-    found: set[int] = set()
-    for one in draft.hops[index - 1].depends_on:
-        found |= _list_needs(draft, layout, one) if one in layout.merged else {one}
-    return found
-
-
-def _find_misplaced(draft: Item, layout: _Layout) -> Iterator[WordingProblem]:
-    """Spans that are missing, or inside one that does not build on them."""
-    last = len(draft.hops)
-    for hop in draft.hops[:-1]:
-        if hop.index not in layout.merged and not layout.texts[hop.index].all:
-            yield WordingProblem(
-                "structure",
-                f"no words are marked for hop {hop.index}: put {{{hop.index}: …}} around what stands for it",
-            )
-        elif hop.index not in layout.merged and not layout.texts[hop.index].says_something():
-            yield WordingProblem("structure", f"nothing says what hop {hop.index} is: its words only refer to it")
-    for hop in draft.hops:
-        if hop.index in layout.merged:
-            continue
-        called = "the whole question" if hop.index == last else f"the span of hop {hop.index}"
-        needs, strange = _list_needs(draft, layout, hop.index), set(layout.texts[hop.index].inner)
-        for missing in sorted(needs - strange):
-            yield WordingProblem(
-                "structure", f"{called} builds on hop {missing}: the words for hop {missing} must stand inside it"
-            )
-        strange -= needs
-        for one in needs:  # what is said in one breath with what it builds on holds that one's spans as well
-            strange -= layout.texts[one].beside
-            strange -= layout.texts[one].inner if one in layout.texts[hop.index].beside else set()
-        if hop.index == last:
-            # A scene before the question may hold anything that is taken up where it belongs.
-            strange -= {one for index, text in layout.texts.items() if index != last for one in text.inner}
-        for index in sorted(strange):
-            yield WordingProblem(
-                "structure", f"{called} must not hold hop {index}, on which hop {hop.index} does not build"
-            )
-
-
-# ---------------------------------------------------------------- words
-
-
 @dataclass(frozen=True)
 class _Reading:
     """One question, span by span. `rules` is the rules' wording of the same plan; None where it has no marks."""
 
     draft: Item
-    layout: _Layout
-    rules: _Layout | None
+    layout: Layout
+    rules: Layout | None
     subs: Sequence[TextConstraints]
     whole: TextConstraints
     vocabulary: Vocabulary
@@ -265,7 +161,8 @@ class _Reading:
         return "what no span holds" if index == len(self.draft.hops) else f"the span of hop {index}"
 
     def _mask(self, text: str) -> str:
-        return mask_names(text, (*self.whole.known, *self.whole.answers)).replace("◦", " ◦ ")
+        named = mask_names(text, (*self.whole.known, *self.whole.answers)).replace("◦", " ◦ ")
+        return _ADAPTATION.sub("film", named)
 
     def find_names(self) -> Iterator[WordingProblem]:
         """Names that stand at another hop than theirs."""
@@ -279,14 +176,23 @@ class _Reading:
             if not mine or not said:
                 continue  # a name that is missing altogether is told by the reading of the whole
             for index in sorted(said - mine):
-                if _says(self.layout.texts[index].words, name):
+                if _says(self.layout.texts[index].words, name) and not self._is_told(name, index, mine):
                     text = f"{self._call(index)} names {name.label!r}, which belongs to hop {_listed(mine)}"
                     yield WordingProblem("structure", text)
             for index in sorted(mine - said):
                 words = self.layout.texts[index].all
                 taken_up = _ANAPHORA.search(words) or holds(pad(words), name.label.split()[-1])
-                if not said & mine or not taken_up:
+                told = any(self._is_told(name, one, mine) for one in said)
+                if not (said & mine or told) or not taken_up:
                     yield WordingProblem("structure", f"{self._call(index)} must name {name.label!r}")
+
+    def _is_told(self, name: PlanEntity, index: int, mine: set[int]) -> bool:
+        """Whether the words for another hop tell whose work it names: `Arthur Penn's film "The Left Handed Gun"`."""
+        works = [one.label for one in self.subs[index - 1].required if one.id != name.id]
+        if not works or any(_says(self.layout.texts[one].words, name) for one in mine):
+            return False
+        whose = rf"{re.escape(name.label)}['’]s? (?:[\w-]+ ){{0,2}}[\"“]?(?:{'|'.join(map(re.escape, works))})"
+        return any(re.search(whose, words) for words in self.layout.texts[index].words)
 
     def find_numbers(self) -> Iterator[WordingProblem]:
         """Numbers that stand at another hop than theirs."""
@@ -310,7 +216,7 @@ class _Reading:
                 if number not in find_digits(plain) | find_number_words(plain):
                     yield WordingProblem("structure", f"{self._call(index)} must state {write_number(number)}")
 
-    def _find_paired(self, index: int, text: _HopText, belongs: Mapping[Decimal, set[int]]) -> Iterator[WordingProblem]:
+    def _find_paired(self, index: int, text: HopText, belongs: Mapping[Decimal, set[int]]) -> Iterator[WordingProblem]:
         """Numbers that stand beside the name of another hop of the same span: `"A" of 1942 and "B" of 1954`."""
         if not any(index in hops for hops in belongs.values()):
             return  # a year beside its name is the other's
@@ -375,7 +281,8 @@ class _Reading:
             others = {pattern for label, one in lists.items() if label != words.label for pattern in one.said}
             shared = [pattern for pattern in words.said if pattern in others and pattern.search(everything)]
             own = replace(words, said=tuple(pattern for pattern in words.said if pattern not in shared))
-            if wrong := find_wrong_timeline(own, self.whole.rules, told, self._mask(told)):
+            alone = self._mask(self.layout.texts[index].all)
+            if wrong := find_wrong_timeline(own, self.whole.rules, told, self._mask(told), alone):
                 yield WordingProblem("missing_hop", f"{self._call(index)} must {wrong}")
 
     def _is_said_beside(self, index: int, property: str) -> bool:
@@ -440,7 +347,8 @@ class _Reading:
                 label = self.vocabulary.label(property)
                 text = f"{called} does not make clear that {label!r} is meant, as in: {place.rules}"
                 yield WordingProblem("missing_hop", text, hint=True)
-        strict = stems(self._mask(" … ".join(self.layout.texts[index].words))) - _COMMON - stems(rules)
+        yield from self._find_rival(together, place, rules)
+        strict = stems(self._mask(" … ".join(self.layout.texts[index].words))) - _COMMON - _GENERIC - stems(rules)
         for hop in together:
             strict -= stems(hop.question)
             if isinstance(read_hop_form(hop), Combinations):
@@ -456,6 +364,65 @@ class _Reading:
                     text = f"{called} says {strange[0]!r}…, which belongs to hop {other.index}"
                     yield WordingProblem("structure", text)
                     return
+
+
+    def _find_rival(self, together: Sequence[Hop], place: TextConstraints, rules: str) -> Iterator[WordingProblem]:
+        """A relation that is often put for that of the hop: who composed for who directed."""
+        hop, index, called = together[0], together[0].index, self._call(together[0].index)
+        plain = self._mask(" … ".join(self.layout.texts[index].words))
+        if self.rules is None:  # nothing says which ties its facts have
+            plain = _TIE.sub("", " ".join(plain.split()))
+        alone = self._mask(" … ".join(self.rules.texts[index].words)) if self.rules is not None else rules
+        questions = self._mask(" ".join(one.question for one in together))
+        relation = RelationWords.of(together, self.vocabulary, alone, questions)
+        ties = frozenset().union(*(self.vocabulary.cues(one) for hop in self.draft.hops for one in list_ties(hop)))
+        # `the writer born who …`: a verb of whoever builds on a hop may stand inside its span.
+        beside = [one for one in self.draft.hops if index in one.depends_on or one.index in hop.depends_on]
+        ties |= _LIFE & frozenset().union(*(list_cues(one, self.vocabulary) for one in beside))
+        asked, scenes = plain, ""
+        if index == len(self.draft.hops):
+            # What stands before the question ties the names of the plan, and asks for nothing.
+            *before, asked = re.split(r"[.;:] ", plain)
+            scenes = ". ".join(before)
+        # Beside its own relation, a span may tell what ties the names of the plan.
+        more = ties if not relation.cues or relation.is_said(asked) else frozenset[str]()
+        strange = relation.find_wrong(_OF_WHOM.sub(" ", asked), more)
+        if not strange and scenes and ties:
+            others = frozenset().union(*(list_cues(one, self.vocabulary) for one in self.draft.hops if one is not hop))
+            strange = next(iter(find_rivals(_OF_WHOM.sub(" ", scenes), frozenset(), ties | others)), "")
+        if not strange and hop.depends_on:
+            needed = [list_cues(self._hops[one], self.vocabulary) for one in hop.depends_on]
+            known = widen(relation.cues | ties).union(*needed)
+            strange = next(iter(find_rivals(" ".join(_OF_WHOM.findall(plain)), frozenset(), known)), "")
+        if strange:
+            yield WordingProblem(
+                "structure", f"{called} says {strange!r}, which is another relation than that of hop {index}"
+            )
+        elif fault := relation.find_making(plain):
+            yield WordingProblem("structure", f"{called} {fault}")
+        ranks = find_ranks(plain) - find_ranks(f"{rules} {relation.rules}")
+        if ranks and isinstance(hop.derivation, Lookup):
+            yield WordingProblem("structure", f"{called} says {min(ranks)!r}, which hop {index} does not")
+
+    def find_shared(self) -> Iterator[WordingProblem]:
+        """What is said of two hops at once: the relation of each, and of no third."""
+        for hop in self.draft.hops:
+            text = self.layout.texts[hop.index]
+            shared = self._mask(" … ".join(text.shared))
+            if not shared or min(text.beside) < hop.index:
+                continue  # once for both
+            both = [hop, *(self._hops[one] for one in sorted(text.beside))]
+            relation = RelationWords.of(both, self.vocabulary, "", self._mask(" ".join(one.question for one in both)))
+            called = f"the span of hops {_listed(one.index for one in both)}"
+            if strange := relation.find_wrong(_OF_WHOM.sub(" ", shared)):
+                yield WordingProblem("structure", f"{called} says {strange!r}, which is the relation of neither")
+                continue
+            for one in both:
+                own = list_cues(one, self.vocabulary)
+                near = self._mask(self.layout.texts[one.index].all)
+                if find_rivals(shared, frozenset(), frozenset()) and own and own.isdisjoint(stem_all(near)):
+                    label = "; ".join(map(self.vocabulary.label, properties_in(one.derivation)))
+                    yield WordingProblem("structure", f"{called} must say what hop {one.index} is: {label}")
 
 
 def _is_age(form: object | None) -> bool:

@@ -21,7 +21,7 @@ from hopwright.text.number_words import find_written_out
 from hopwright.wording.llm.computed import Age, Meaning, list_subjects
 from hopwright.wording.llm.directions import find_sides
 from hopwright.wording.llm.timelines import TimelineWords, read_hop
-from hopwright.wording.llm.vocabulary import Vocabulary, properties_in, stem, stems
+from hopwright.wording.llm.vocabulary import Vocabulary, properties_in, stem, stems, widen
 
 _NUMBER = re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?:\.\d+)?|(?<![\w.,])\d+(?:\.\d+)?")
 _IDS = re.compile(r"\bQ[0-9A-Za-z_]+\b")
@@ -211,13 +211,15 @@ class TextConstraintBuilder:
         texts = [mask_names(text, known) for text in (draft.question, *(hop.question for hop in draft.hops))]
         found = set(_stem_all(tuple(texts)))
         for hop in draft.hops:
-            for property in properties_in(hop.derivation):
+            # What ties two names of one hop is a fact of it as well: whose librettist it was that died.
+            ties = (fact.property for fact in hop.evidence.triplets)
+            for property in dict.fromkeys((*properties_in(hop.derivation), *ties)):
                 found |= self._vocabulary.cues(property)
             if words := read_hop(hop, self._vocabulary.table):
                 found |= words.stems
             if self._graph is not None and hop.answer_id:
                 found |= stems(self._graph.description(hop.answer_id))
-        return frozenset(found)
+        return widen(found)
 
     def _name(self, id: str, label: str) -> PlanEntity:
         return PlanEntity(id, label, self._aliases(id))

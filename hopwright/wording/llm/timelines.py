@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from functools import cache
 
 from hopwright.knowledge.properties import LiteralProperty, PropertyTable
-from hopwright.records import Hop, ReverseLookup
-from hopwright.wording.llm.vocabulary import load_words, stem
+from hopwright.planning.computation_forms import NextHolder, read_form
+from hopwright.records import Compute, Hop, ReverseLookup
+from hopwright.wording.llm.vocabulary import Vocabulary, load_words, properties_in, stem
 
 _SLOT = re.compile(r"\{\w\}")
+_WORD = re.compile(r"[^\W\d_]+")
 _CAPITAL = re.compile(r"(?<![\w'’])[A-Z][\w]+")
 _PARTS = (
     ("host", ("host", "venue")),
@@ -71,21 +73,33 @@ def describe_holder(hop: Hop, timeline: LiteralProperty, hops: Mapping[int, Hop]
 
 
 def read_hop(hop: Hop, table: PropertyTable) -> TimelineWords | None:
-    """The words of the timeline that a hop looks up; None for another hop."""
+    """The words of the timeline that a hop looks up, by a year or by the year beside one; None for another hop."""
     found = find_timeline(hop, table)
+    if found is None and isinstance(hop.derivation, Compute):
+        form = read_form(hop.derivation.expression)
+        found = table.literal[form.timeline] if isinstance(form, NextHolder) else None
     return read_timeline(found) if found is not None else None
 
 
-def find_wrong_timeline(words: TimelineWords, rules: str, text: str, bare: str) -> str:
+def list_cues(hop: Hop, vocabulary: Vocabulary) -> frozenset[str]:
+    """The stems by which a wording can say what a hop asks for: of its properties, or of its timeline."""
+    found = frozenset[str]().union(*(vocabulary.cues(one) for one in properties_in(hop.derivation)))
+    words = read_hop(hop, vocabulary.table)
+    return found | words.stems if words is not None else found
+
+
+def find_wrong_timeline(words: TimelineWords, rules: str, text: str, bare: str, own: str = "") -> str:
     """What a text says wrongly of a timeline, as the end of `the question must …`; empty where it is right.
 
-    `bare` is the text without names; words that the rules' own wording has belong to other hops.
+    `bare` is the text without names, `own` the part of it that no other hop shares (empty: all); words that the rules'
+    own wording has belong to other hops.
     """
     if not all(pattern.search(text) for pattern in words.said):
         return f"make clear that {words.label!r} is meant, and no other list"
-    said = re.findall(r"[^\W\d_]+", bare.lower())
-    own = {stem(word) for word in re.findall(r"[^\W\d_]+", rules.lower())}
-    if wrong := [word for word in dict.fromkeys(said) if word in words.never and stem(word) not in own]:
+    said = _WORD.findall(bare.lower())
+    kept = {stem(word) for word in _WORD.findall(rules.lower())}
+    told = _WORD.findall((own or bare).lower())
+    if wrong := [word for word in dict.fromkeys(told) if word in words.never and stem(word) not in kept]:
         return f"ask for the {_SAID[words.part]}, which {wrong[0]!r} does not say"
     if words.does and words.does.isdisjoint({*said, *(word.removesuffix("s") for word in said)}):
         return f"say that the {_SAID[words.part]} is meant"

@@ -16,11 +16,19 @@ from hopwright.text.matching import fold
 from hopwright.wording.llm.computed import Meaning, read_meaning
 
 _PROPERTY = re.compile(r"\bP\d+\b")
+_NO_PHRASES = frozenset(
+    "label domain avoid avoid_nouns unit value timeline subject object reverse ordered_by ends besides preposition "
+    "more less first last axis".split()
+)
+"""Fields of a property that are no words of it, or words for the way it points, which every property shares."""
 _SUFFIXES = (
     "ational", "ations", "ation", "itions", "ition", "ality", "ments", "ment", "ships", "ship", "ings", "ing", "ators",
     "ator", "ated", "ates", "ate", "ions", "ion", "ers", "ors", "ies", "ied", "ous", "er", "or", "ed", "es", "al", "s",
     "e", "y",
 )  # fmt: skip
+_LETTERS = re.compile(r"[^\W\d_]+")
+_NOUNS = frozenset({"publisher"})
+"""Rivals that no other form of the word says: what was published has a publisher, who is not asked for."""
 _SHORTEST = 3
 _BARE = frozenset(
     "a an the and or of in on at to by for from with as is are was were be been did do does has have had it its that "
@@ -104,20 +112,7 @@ class Vocabulary:
         entry = self._table.entity.get(property) or self._table.literal.get(property)
         if entry is None:
             return ()
-        return list(
-            _list_phrases(
-                entry.model_dump(
-                    exclude={
-                        "label",
-                        "domain",
-                        "avoid",
-                        "unit",
-                        "value",
-                        "timeline",
-                    }
-                )
-            )
-        )
+        return list(_list_phrases(entry.model_dump()))
 
 
 def find_steps(text: str, own: frozenset[str]) -> list[str]:
@@ -130,6 +125,66 @@ def find_steps(text: str, own: frozenset[str]) -> list[str]:
 def load_words() -> dict[str, Any]:
     """The word lists of `relations.toml`."""
     return tomllib.loads(resources.files(__package__).joinpath("relations.toml").read_text("utf-8"))
+
+
+def widen(own: Iterable[str], *, lists: bool = True) -> frozenset[str]:
+    """Stems that a plan accounts for, and those that people use where these are said (`may` in `relations.toml`).
+
+    `lists` False: without the words for whoever has a list of works, which is not what the text is about.
+    """
+    known = frozenset(own)
+    return known.union(*(may for where, may, of_lists in _load_may() if where & known and (lists or not of_lists)))
+
+
+@functools.cache
+def _load_may() -> tuple[tuple[frozenset[str], frozenset[str], bool], ...]:
+    return tuple(
+        (_stem_words(one["where"]), _stem_words(one["may"]), one.get("lists", False)) for one in load_words()["may"]
+    )
+
+
+@functools.cache
+def rivals() -> dict[str, frozenset[str]]:
+    """Relations that are put for one another and are never the same, each with the words that say it."""
+    return {name: frozenset(words.split()) for name, words in load_words()["rivals"].items()}
+
+
+def find_rivals(text: str, cues: frozenset[str], allowed: frozenset[str]) -> list[str]:
+    """Words of a text that say another relation than the `allowed` stems do, where both are known for being mixed up.
+
+    `cues` are the stems of the relation that is meant: a text that has none of them must not say `wrote` either, unless
+    it is allowed.
+    """
+    words = dict.fromkeys(_LETTERS.findall(text.lower()))
+    own = {name for name, said in rivals().items() if not allowed.isdisjoint(map(stem, said))} - _NOUNS
+    unsaid = cues.isdisjoint({*map(stem, words), *stems(text)})
+    return [
+        word
+        for word in words
+        if (
+            (kinds := {name for name, said in rivals().items() if word in said})
+            and kinds.isdisjoint(own)
+            and (stem(word) not in allowed or kinds & _NOUNS)
+        )
+        or (unsaid and cues and word in _verbs("wrote") and stem(word) not in allowed)
+    ]  # fmt: skip
+
+
+def find_making(text: str) -> str:
+    """A word that says how a work was made, in a text that says nothing of its coming out; empty for none."""
+    words = _LETTERS.findall(text.lower())
+    if not _verbs("out").isdisjoint(words):
+        return ""
+    return next((word for word in words if word in _verbs("made")), "")
+
+
+@functools.cache
+def _verbs(name: str) -> frozenset[str]:
+    return frozenset(load_words()["verbs"][name].split())
+
+
+def _stem_words(words: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in words.split())
 
 
 @functools.cache
@@ -169,8 +224,9 @@ def _list_phrases(value: Any) -> Iterable[str]:
     if isinstance(value, str):
         yield re.sub(r"\{\w\}", " ", value)
     elif isinstance(value, dict):
-        for one in value.values():
-            yield from _list_phrases(one)
+        for name, one in value.items():
+            if name not in _NO_PHRASES:
+                yield from _list_phrases(one)
     elif isinstance(value, (list, tuple)):
         for one in value:
             yield from _list_phrases(one)

@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from hopwright.records import Item
+from hopwright.records import Hop, Item, Lookup
 from hopwright.text.matching import contains_alias, holds, pad
 from hopwright.text.number_words import NUMBER_WORDS
 from hopwright.wording.llm.directions import asks_age, find_wrong_age, find_wrong_side, hide_turned
 from hopwright.wording.llm.problems import WordingProblem
+from hopwright.wording.llm.relation_words import RelationWords, find_ranks, read_hop_form
 from hopwright.wording.llm.shifts import find_shifts
-from hopwright.wording.llm.structure import StructureChecker, read_hop_form
+from hopwright.wording.llm.structure import StructureChecker
 from hopwright.wording.llm.text_constraints import (
     ROUNDING,
     PlanEntity,
@@ -43,6 +44,12 @@ _STIFF = re.compile(
     r"|\b(?:sub-?question|previous answer|intermediate answer|knowledge graph|triple)\b",
     re.IGNORECASE,
 )
+_COLLIDING = re.compile(
+    r"\b(?:died|won|made|wrote|directed|premiered|released|worked together|made together) "
+    r"(?:born|based|adapted|buried|first performed|is based|died)\b",
+    re.IGNORECASE,
+)
+"""Verbs of two clauses side by side: `the year after he died born`."""
 _NESTED = re.compile(r"\b(\w{4,}) of (?:the|its|their|his|her) \1\b", re.IGNORECASE)
 _SENTENCES = 3
 
@@ -76,10 +83,21 @@ class WordingChecker:
         for hop, place, text in zip(draft.hops, places, sub_questions, strict=False):
             plain, rules = (mask_names(one, (*place.known, *place.answers)) for one in (text, place.rules))
             forms = [form for form in (read_hop_form(hop),) if form is not None]
-            problems += [
-                WordingProblem("structure", f"{place.called} {shift}") for shift in find_shifts(plain, rules, forms)
-            ]
+            shifts = find_shifts(plain, rules, forms)
+            problems += [WordingProblem("structure", f"{place.called} {shift}") for shift in shifts]
+            problems += self._read_relation(hop, place, plain, rules)
         return problems + (self._structure.read(draft, marked, places) if marked else [])
+
+    def _read_relation(self, hop: Hop, place: TextConstraints, plain: str, rules: str) -> Iterator[WordingProblem]:
+        """A sub-question that asks for another relation than its hop's: structure enough where there is one hop."""
+        relation = RelationWords.of([hop], self._vocabulary, rules)
+        if strange := relation.find_wrong(plain):
+            said = f"{place.called} says {strange!r}, which is another relation than that of its hop"
+            yield WordingProblem("structure", said)
+        if fault := relation.find_making(plain):
+            yield WordingProblem("structure", f"{place.called} {fault}")
+        if isinstance(hop.derivation, Lookup) and (ranks := find_ranks(plain) - find_ranks(rules)):
+            yield WordingProblem("structure", f"{place.called} says {min(ranks)!r}, which its hop does not")
 
     def _read_place(
         self, place: TextConstraints, text: str, names: Sequence[PlanEntity], marked: str
@@ -145,6 +163,9 @@ def _read_form(place: TextConstraints, text: str) -> Iterator[WordingProblem]:
     if len(_SENTENCE.split(text)) > (_SENTENCES if not place.hop else 1):
         most = "at most three sentences" if not place.hop else "one sentence"
         yield WordingProblem("style", f"{place.called} must be {most}")
+    if (found := _COLLIDING.search(text)) and not _COLLIDING.search(place.rules):
+        said = f"{place.called} must not have two verbs collide, as in {found[0]!r}: put the long description last"
+        yield WordingProblem("style", said)
     if found := _STIFF.search(text):
         yield WordingProblem("style", f"{place.called} must not say {found[0]!r}: say it as people do")
 
