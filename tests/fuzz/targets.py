@@ -189,7 +189,7 @@ def check_documents(case: tuple[str, bytes], folder: Path) -> None:
     place = folder / f"documents{ending}"
     place.write_bytes(data)
     with _only_lines():
-        for file in list_source_files(place):
+        for file in list_source_files(place)[0]:
             for row in read_documents(file):
                 if isinstance(row, RawDocument):
                     (row.title + row.text + row.source + row.original + row.licence + row.revision).encode()
