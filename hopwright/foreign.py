@@ -304,6 +304,17 @@ def show(text: object, longest: int = _SHOWN) -> str:
     return escape_controls(plain if len(plain) <= longest else f"{plain[: longest - 1]}…")
 
 
+def show_misfit(error: Exception) -> str:
+    """Why a value that came from outside is not laid out as it is read, in words: not in those of Python's errors."""
+    if isinstance(error, KeyError):
+        return f"the field {show(error.args[0])} is missing"
+    if isinstance(error, IndexError):
+        return "a list has too few entries"
+    if isinstance(error, JsonError | OverflowError):
+        return show(error)
+    return "a field holds another kind of value"
+
+
 def show_invalid(error: ValidationError) -> str:
     """The first thing that a model refuses, and where it stands, as part of a line."""
     first = error.errors(include_url=False, include_input=False, include_context=False)[0]

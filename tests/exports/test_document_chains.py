@@ -56,7 +56,7 @@ def make_corpus(folder: Path, rows: list[dict[str, str]]) -> Retriever:
 
 def write(source: WikidataSource, retriever: Retriever, folder: Path) -> ChainCounts:
     maker = DocumentChains(source, retriever, [FACTS], seed=3)
-    return write_document_chains(maker, folder, CorpusChainsParameters(most=24), lambda line: None)
+    return write_document_chains(maker, folder, CorpusChainsParameters(most=40), lambda line: None)
 
 
 def read(path: Path) -> list[Any]:

@@ -39,7 +39,9 @@ def test_a_run_by_rules_asks_nothing_and_is_not_rehearsed(home: Path) -> None:
 
 
 def test_every_stage_that_asks_is_estimated_without_a_key_and_nothing_is_left(home: Path) -> None:
-    estimate = estimate_build(load_parameters(PAID, BuildParameters))
+    told: list[str] = []
+    estimate = estimate_build(load_parameters(PAID, BuildParameters), told.append)
+    assert told[0] == "rehearsing step 1 of 7: retrieve" and told[-1] == "rehearsing step 7 of 7: back-translation"
     parts = {part.stage: part for part in estimate.models}
     assert set(parts) == {"synthesize/worded", "filter/votes-1-gpt-5-mini", "rewrite"}
     words, votes, twins = parts["synthesize/worded"], parts["filter/votes-1-gpt-5-mini"], parts["rewrite"]
