@@ -14,7 +14,7 @@ from flows.console.options import pick_run
 from hopwright.errors import InputError, RunError
 from hopwright.runs import Counts, RunFolder, Stage, list_runs
 from hopwright.settings import BuildParameters, ReleaseRun, load_parameters, narrow
-from hopwright.stages.release import make_release, name_dataset
+from hopwright.stages.release import make_release
 from tasks.engine import open_run
 from tasks.preflight import check_build
 from tests.builders import all_items, write_jsonl
@@ -126,12 +126,6 @@ def test_a_run_that_failed_or_came_to_nothing_is_not_the_latest(home: Path) -> N
     with RunFolder(home, "whole").hold():
         RunFolder(home, "whole").remove()
     assert pick_run(None, "release") == "zz-failed", "it says what it lacks"
-
-
-def test_two_runs_make_two_data_sets() -> None:
-    named = load_parameters({"release": {"name": "ours"}}, ReleaseRun)
-    assert name_dataset("a", ReleaseRun()) != name_dataset("b", ReleaseRun())
-    assert name_dataset("a", named) == "ours"
 
 
 def test_a_start_over_is_checked_before_anything_is_removed(held: Path, monkeypatch: pytest.MonkeyPatch) -> None:
