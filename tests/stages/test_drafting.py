@@ -76,7 +76,6 @@ def test_a_computing_hop_carries_every_fact_that_it_reads(sample: GraphStore) ->
             given = {index: value for index, value in values.items() if index < hop.index}
             assert same(execute(hop.derivation, hop.answer_type, given, facts, table), values[hop.index]), hop.question
             assert hop.evidence.triplets or hop.evidence.literals, hop.question
-            assert hop.evidence.wikipedia_url, hop.question
             computed += 1
     assert computed >= 150
 
