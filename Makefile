@@ -1,5 +1,6 @@
 # make run     installs what is missing and runs the offline pipeline on the shipped sample
 # make test    installs what is missing, checks style and types, and runs all tests except those that need servers
+# make test-fuzz  feeds every reader of foreign bytes with damaged and hostile input, each for a minute
 # make test-servers  makes separate environments, and runs the tests with Prefect, Label Studio, model servers and other tools
 # make environments  makes all environments that the tests need; --jobs 2 makes two at a time
 # make serve   starts Prefect's server and UI, the deployments of prefect.yaml, their workers, and Label Studio
@@ -32,7 +33,7 @@ unexport PYTHONDONTWRITEBYTECODE
 INSTALL := scripts/install-python-packages
 ARGS ?=
 
-.PHONY: help run test lint ruff mypy lint-imports environments debian-packages serve deploy bench test-servers clean label-studio tools verifiers trl verl vllm vllm-env test-vllm test-nightly
+.PHONY: help run test test-fuzz lint ruff mypy lint-imports environments debian-packages serve deploy bench test-servers clean label-studio tools verifiers trl verl vllm vllm-env test-vllm test-nightly test-fuzz-nightly
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -137,7 +138,11 @@ lint-imports: $(VENV)/.dev
 # A few tests need Debian's apertium, chromium and postgresql; without them these tests are skipped with a message.
 test: $(VENV)/.dev debian-packages
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint
-	$(PYTEST) -m "not servers and not nightly" $(ARGS)
+	$(PYTEST) -m "not servers and not nightly and not fuzz" $(ARGS)
+
+# Beside other tests: it takes what these leave of the processors. HOPWRIGHT_FUZZ_SECONDS says how long each reader is fed.
+test-fuzz: $(VENV)/.dev
+	nice -n 10 $(BIN)/python -m pytest -n 2 --dist load -p no:cacheprovider -m "fuzz and not nightly" tests/fuzz $(ARGS)
 
 # These tests make the environments of Label Studio, Prefect's server and workers, model servers and harnesses, and use them.
 test-servers: $(VENV)/.dev debian-packages
@@ -150,7 +155,11 @@ test-vllm: $(VENV)/.dev
 
 # The CI's nightly variant runs these long tests, such as thirty kills of one build.
 test-nightly: $(VENV)/.dev debian-packages
-	$(BIN)/python -m pytest -p no:cacheprovider -m nightly $(ARGS)
+	$(BIN)/python -m pytest -p no:cacheprovider -m "nightly and not fuzz" $(ARGS)
+
+# Every reader for half an hour, or as many minutes as HOPWRIGHT_FUZZ_MINUTES says.
+test-fuzz-nightly: $(VENV)/.dev
+	$(BIN)/python -m pytest -n 2 --dist load -p no:cacheprovider -m "nightly and fuzz" tests/fuzz $(ARGS)
 
 serve: $(VENV)/.run $(LABEL_STUDIO)/.ready
 	@PREFECT_PORT=$(PREFECT_PORT) LABEL_STUDIO_PORT=$(LABEL_STUDIO_PORT) $(BIN)/python -m flows.serve

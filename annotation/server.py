@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from annotation.access import check_address
 from hopwright.errors import InputError, ServiceError
 from hopwright.foreign import ENCODINGS, BodyError, BodyReader, read_body_limit, show
+from hopwright.llm.redaction import Redactor
 
 _TIMEOUT_SECONDS = 120
 _NO_LABEL_STUDIO = "{server} does not answer like Label Studio; check the address"
@@ -116,10 +117,10 @@ def _explain_failures(server: str, token: str) -> Iterator[None]:
         # The client makes models of whatever comes.
         raise ServiceError(_NO_LABEL_STUDIO.format(server=server)) from None
     except ApiError as error:
-        raise ServiceError(_explain_answer(server, error).replace(token, "***")) from None
+        raise ServiceError(_explain_answer(server, error, Redactor([token]))) from None
 
 
-def _explain_answer(server: str, error: ApiError) -> str:
+def _explain_answer(server: str, error: ApiError, redactor: Redactor) -> str:
     if error.status_code in (401, 403):
         return (
             f"Label Studio at {server} refuses the token ({error.status_code}); "
@@ -129,7 +130,8 @@ def _explain_answer(server: str, error: ApiError) -> str:
         return _NO_LABEL_STUDIO.format(server=server)
     body = error.body
     detail = (body.get("validation_errors") or body.get("detail") or body) if isinstance(body, dict) else body
-    text = " ".join(" ".join(_find_texts(detail)).split())
+    # What is cut first would keep the part of a token that the cut leaves.
+    text = " ".join(redactor.clean(" ".join(_find_texts(detail))).split())
     return f"Label Studio at {server} answered {error.status_code}: {text[:300]}"
 
 

@@ -22,6 +22,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, cast
 
+from pydantic import ValidationError
+
 from hopwright.errors import InputError
 
 BODY_VARIABLE = "HOPWRIGHT_MAX_ANSWER_MIB"
@@ -300,6 +302,24 @@ def show(text: object, longest: int = _SHOWN) -> str:
     """A foreign text as part of a line: control characters are written as escapes, and a long text is cut."""
     plain = str(text)
     return escape_controls(plain if len(plain) <= longest else f"{plain[: longest - 1]}…")
+
+
+def show_misfit(error: Exception) -> str:
+    """Why a value that came from outside is not laid out as it is read, in words: not in those of Python's errors."""
+    if isinstance(error, KeyError):
+        return f"the field {show(error.args[0])} is missing"
+    if isinstance(error, IndexError):
+        return "a list has too few entries"
+    if isinstance(error, JsonError | OverflowError):
+        return show(error)
+    return "a field holds another kind of value"
+
+
+def show_invalid(error: ValidationError) -> str:
+    """The first thing that a model refuses, and where it stands, as part of a line."""
+    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    where, what = ".".join(map(str, first["loc"])), show(first["msg"].removeprefix("Value error, "))
+    return f"{show(where)}: {what}" if where else what
 
 
 def escape_controls(text: str) -> str:

@@ -53,6 +53,7 @@ _P = TypeVar("_P", bound=BaseModel)
 class EstimatedStage:
     """One stage of a rehearsal: how it is carried out for nothing, and what it would ask, where it may ask models."""
 
+    name: str
     model: type[RunParameters]
     perform: Planner
     list_asking: Callable[[RunFolder, Any], list[StagePlan]] | None = None
@@ -79,13 +80,13 @@ def list_rewrite(run: RunFolder, parameters: RewriteRun) -> list[StagePlan]:
 
 
 ESTIMATED_STAGES = (
-    EstimatedStage(RetrieveRun, plan_ingest),
-    EstimatedStage(SynthesizeRun, plan_drafts),
-    EstimatedStage(SynthesizeRun, plan_wording_estimate, list_wordings),
-    EstimatedStage(FilterRun, plan_filter, plan_asked_votes),
-    EstimatedStage(RewriteRun, plan_passages, list_passages),
-    EstimatedStage(RewriteRun, plan_twins),
-    EstimatedStage(RewriteRun, plan_rewrite, list_rewrite),
+    EstimatedStage("retrieve", RetrieveRun, plan_ingest),
+    EstimatedStage("drafts", SynthesizeRun, plan_drafts),
+    EstimatedStage("wording", SynthesizeRun, plan_wording_estimate, list_wordings),
+    EstimatedStage("votes", FilterRun, plan_filter, plan_asked_votes),
+    EstimatedStage("passages", RewriteRun, plan_passages, list_passages),
+    EstimatedStage("twins", RewriteRun, plan_twins),
+    EstimatedStage("back-translation", RewriteRun, plan_rewrite, list_rewrite),
 )
 """The stages up to the last that may ask models, in the order of the line of work."""
 
@@ -99,8 +100,11 @@ _SHARDS = 20
 """Shards of a stage whose requests are listed, evenly over all of them."""
 
 
-def estimate_build(parameters: BuildParameters) -> CostEstimate:
-    """What a whole run would ask and cost; nothing is kept of the rehearsal but the graph store."""
+def estimate_build(parameters: BuildParameters, tell: Callable[[str], object] = lambda line: None) -> CostEstimate:
+    """What a whole run would ask and cost; nothing is kept of the rehearsal but the graph store.
+
+    `tell` is told of every step of the rehearsal before it begins.
+    """
     if not any(list_named_models(parameters)):
         return add_estimates([])
     read_prices(read_settings(parameters.models.endpoints_file()).prices)  # refused here, they cost no rehearsal
@@ -117,6 +121,7 @@ def estimate_build(parameters: BuildParameters) -> CostEstimate:
         (Path(folder) / "stores").symlink_to(home() / "stores")
         run = RunFolder(Path(folder), "dry-run")
         for number, step in enumerate(ESTIMATED_STAGES, start=1):
+            tell(f"rehearsing step {number} of {len(ESTIMATED_STAGES)}: {step.name}")
             ours, without = narrow(wanted, step.model), narrow(free, step.model)
             asking = step.list_asking(run, ours) if step.list_asking is not None and ours != without else []
             if parameters.synthesize.items and step.perform is plan_wording_estimate:

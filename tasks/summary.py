@@ -59,6 +59,7 @@ def summarise(run: RunFolder) -> dict[str, Any]:
         "seconds_by_stage": {name: manifest.seconds for name, manifest in manifests.items()},
         "skipped": {name: manifest.skipped for name, manifest in manifests.items() if manifest.skipped},
         "audit": manifests["release"].notes.get("audit"),
+        "scorecard_missed": manifests["release"].notes.get("missed", []),
         "release": str(folder),
         "folder": str(run.path),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import pickle
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from hopwright.knowledge.wikidata.properties import default_table
@@ -86,9 +86,25 @@ def _get_supply(graph: GraphStore) -> _Supply:
 @functools.cache
 def draft_others(graph: GraphStore, topology: str, slots: int = 60) -> tuple[Item, ...]:
     """Checked items of another topology than the usual three, from so many slots."""
-    supply = _get_supply(graph)
+    return draft_once(graph, f"{topology}-{slots}", lambda: _draft_others(graph, topology, slots))
+
+
+def draft_once(graph: GraphStore, name: str, draft: Callable[[], tuple[Item, ...]]) -> tuple[Item, ...]:
+    """What `draft` gives, which one of the test processes that share the graph calls for all."""
+    folder = _shared.get(graph)
+    if folder is None:
+        return draft()
+    kept = folder / f"drafts-{name}.pickle"
+    with locked(kept.with_suffix(".lock")):
+        if not kept.exists():
+            kept.write_bytes(pickle.dumps(draft()))
+        items: tuple[Item, ...] = pickle.loads(kept.read_bytes())
+    return items
+
+
+def _draft_others(graph: GraphStore, topology: str, slots: int) -> tuple[Item, ...]:
     synthesizer = Synthesizer(graph, default_table(), seed=SEED, topologies=(topology,))
-    return tuple(synthesizer.draft(supply.anchors, 0, slots)[0])
+    return tuple(synthesizer.draft(_get_supply(graph).anchors, 0, slots)[0])
 
 
 def draft_numbers(graph: GraphStore) -> tuple[Item, ...]:

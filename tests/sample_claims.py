@@ -11,6 +11,7 @@ from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.target_distribution import TargetDistribution
 from hopwright.records import Claim, Item, make_claim
 from hopwright.stages.drafting import Synthesizer
+from tests.drafts import draft_once
 
 TOPOLOGIES = ("chain", "chain-3", "bridge")
 
@@ -52,6 +53,10 @@ BANK = (
 @functools.cache
 def draft_claimed_items(graph: GraphStore, slots: int = 60, share: float = 1.0, seed: int = 4) -> tuple[Item, ...]:
     """The different checked items of so many slots, each of which may rest on a claim."""
+    return draft_once(graph, f"claims-{slots}-{share:g}-{seed}", lambda: _draft_claimed(graph, slots, share, seed))
+
+
+def _draft_claimed(graph: GraphStore, slots: int, share: float, seed: int) -> tuple[Item, ...]:
     mix = TargetDistribution(dict.fromkeys(TOPOLOGIES, 1.0), claim_share=share)
     items, _ = Synthesizer(graph, default_table(), seed=seed, distribution=mix, claims=BANK).draft((), 0, slots)
     return tuple({item.id: item for item in items}.values())

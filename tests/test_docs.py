@@ -12,6 +12,9 @@ import pytest
 import typer.main
 
 from flows.cli import app
+from hopwright.checks import CHECKS
+from hopwright.llm.prices import read_prices
+from hopwright.llm.types import TokenUsage
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("*.md", "docs/*.md", "docs/architecture/*.md", "data/*.md", "bench/*.md")
@@ -44,6 +47,28 @@ def test_named_verbs_and_options_exist(page: Path) -> None:
 def test_named_make_targets_exist(page: Path) -> None:
     targets = set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
     assert set(TARGET.findall(page.read_text("utf-8"))) <= targets
+
+
+def test_every_check_stands_on_its_page() -> None:
+    page = (ROOT / "docs" / "checks.md").read_text("utf-8")
+    assert not [check.name for check in CHECKS if f"| `{check.name}` |" not in page]
+
+
+def test_example_costs_are_those_of_the_price_list() -> None:
+    """The table of docs/api.md, computed from the tokens that the page states."""
+    page = (ROOT / "docs" / "api.md").read_text("utf-8")
+    taken, given = (
+        int(re.search(pattern, page)[1].replace(",", ""))  # type: ignore[index]
+        for pattern in (r"request of about ([\d,]+) input tokens", r"assumes ([\d,]+) output tokens")
+    )
+    rows = re.findall(r"^\| `\w+/([^`]+)` \| about (\d+) \| ([\d.]+) \|$", page, re.MULTILINE)
+    assert len(rows) == 2
+    for model, dollars, each in rows:
+        price = read_prices().find(model)
+        assert price is not None
+        cost = price.cost(TokenUsage(input=taken, output=given))
+        assert round(500 * cost) == int(dollars), (model, 500 * cost)
+        assert cost == pytest.approx(float(each), rel=0.05)
 
 
 def test_the_finders_find() -> None:

@@ -59,7 +59,7 @@ def find_entities(
 
 @app.command("show")
 def show_entity(
-    id: Annotated[str, typer.Argument(help="An entity's id, such as Q27.")],
+    id: Annotated[str, typer.Argument(help="An entity's id, such as Q27, or a name that it alone has.")],
     store: Store = None,
     most: Annotated[int, typer.Option(min=1, max=10_000, help="Number of facts to show in each direction.")] = 50,
     as_json: Json = False,

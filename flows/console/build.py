@@ -36,13 +36,17 @@ def build_run(file: Path | None, options: Mapping[str, Any], *, fresh: bool, as_
 
 
 def _read_completed(parameters: BuildParameters) -> dict[str, Any] | None:
-    """The summary of the run where nothing is to do; None where something is, or may be."""
+    """The summary of the run where nothing is to do; None where something is, or may be.
+
+    Raises RunError for a run that was made with other parameters.
+    """
     if parameters.fresh or parameters.dated or storage():
         return None
     run = RunFolder(home(), parameters.run, storage())
     if not run.path.is_dir():
         return None
     with run.hold():
+        run.refuse_other_parameters(identify(parameters))
         completed = find_completed(run, identify(parameters), parameters.list_sources())
     return completed.summary if completed is not None else None
 

@@ -37,7 +37,7 @@ def add(source: Path, options: Mapping[str, Any], *, as_json: bool) -> None:
         return
     out.out(f"{report.folder}: {report.documents:,} documents, {report.passages:,} passages")
     out.out(("already added: " if report.reused else "added: ") + _list_counts(report.counts))
-    lost = report.counts.found - report.counts.added
+    lost = report.counts.found - report.counts.added + report.counts.files_skipped
     if lost:
         for line in list_left_out(report.left_out, _SHOWN):
             out.out(f"  left out: {line}")

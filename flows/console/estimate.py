@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from flows.console.options import parameters_of, read_build_parameters
-from flows.console.output import err, out, print_json
+from flows.console.output import err, out, print_json, tell_progress
 from hopwright.llm.estimate import CostEstimate, render_estimate
 from hopwright.settings import EvaluateRun, FilterRun, ModelRun, RewriteRun
 
@@ -13,10 +13,10 @@ from hopwright.settings import EvaluateRun, FilterRun, ModelRun, RewriteRun
 def estimate_build_run(file: Path | None, options: Mapping[str, Any], *, as_json: bool) -> None:
     """Print what a whole run would ask and cost."""
     parameters = read_build_parameters(file, options, fresh=False)
-    with err.status("rehearsing"):
+    with tell_progress("rehearsing") as tell:
         from tasks.cost_estimates import estimate_build
 
-        estimate = estimate_build(parameters)
+        estimate = estimate_build(parameters, tell)
     print_estimate(estimate, parameters, as_json=as_json)
 
 

@@ -17,8 +17,12 @@ from hopwright.llm.store import Store
 from hopwright.llm.transcripts import Exchange, find_exchanges, read_by_keys, render_transcript
 from hopwright.records import Item
 from hopwright.runs import RunFolder, list_runs
-from hopwright.runs.search import ItemSighting, find_item
+from hopwright.runs.search import ItemSighting, find_item, list_ids
 from hopwright.settings import home
+
+_LEAST_OF_ID = 4
+"""Characters of an item's id that are taken for its beginning: `hw-` and one."""
+_SHOWN_IDS = 5
 
 
 def explain_item(id: str, run: str | None, *, as_json: bool) -> None:
@@ -26,6 +30,9 @@ def explain_item(id: str, run: str | None, *, as_json: bool) -> None:
     if run is not None:
         pick_run(run)
     sightings = search_runs(id, run)
+    if not sightings and (whole := _complete_id(id, run)):
+        id = whole
+        sightings = search_runs(id, run)
     item = next((sighting.item for sighting in reversed(sightings) if sighting.item is not None), None)
     exchanges = read_exchanges(id, item)
     if not sightings and not exchanges:
@@ -44,6 +51,18 @@ def explain_item(id: str, run: str | None, *, as_json: bool) -> None:
     if exchanges:
         out.print()
         out.out(render_transcript(exchanges), end="")
+
+
+def _complete_id(beginning: str, run: str | None) -> str:
+    """The one id of an item that begins so; empty where none does. Raises InputError where several do."""
+    if len(beginning) < _LEAST_OF_ID:
+        return ""
+    names = [run] if run else list_runs(home())
+    found = sorted({id for name in names for id in list_ids(RunFolder(home(), name), beginning)})
+    if len(found) > 1:
+        more = f" and {len(found) - _SHOWN_IDS:,} more" if len(found) > _SHOWN_IDS else ""
+        raise InputError(f"{len(found):,} items begin with {beginning!r}: {', '.join(found[:_SHOWN_IDS])}{more}")
+    return found[0] if found else ""
 
 
 def search_runs(id: str, run: str | None) -> list[ItemSighting]:

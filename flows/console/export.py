@@ -6,7 +6,7 @@ from typing import Any
 
 from flows.console.corpus import find_folder
 from flows.console.options import merge_options, pick_run
-from flows.console.output import err, out, print_json
+from flows.console.output import ProgressLine, out, print_json, tell_progress
 from hopwright.environments.tools import CorpusFinder
 from hopwright.errors import InputError
 from hopwright.evaluation.items import TO_TEST_ON, TO_TRAIN_ON, EvalItem, read_items
@@ -44,8 +44,9 @@ def export_to(
         written = write_folder(export_passages(items), target)
     elif tool in AGENT_EXPORTERS:
         retriever = Retriever.open(find_folder(parameters))
-        with err.status(f"looking for where {len(items):,} items are stated"):
-            tasks = _make_tasks(items, retriever, parameters)
+        with tell_progress("opening the corpus") as tell:
+            tasks = _make_tasks(items, retriever, parameters, tell)
+            tell(f"writing {len(tasks.lines):,} tasks")
             basis = {"corpus": retriever.store.manifest.content}
             export = AgentExport(tasks, CorpusFinder(retriever), parameters.seed, parameters.recoveries, basis)
             written = write_folder(AGENT_EXPORTERS[tool](export), target)
@@ -66,7 +67,9 @@ def export_to(
         out.print(f"{len(file.rejected)} rows are not in the release format and were left out")
 
 
-def _make_tasks(items: list[EvalItem], retriever: Retriever, parameters: ExportParameters) -> TaskSet:
+def _make_tasks(
+    items: list[EvalItem], retriever: Retriever, parameters: ExportParameters, tell: ProgressLine
+) -> TaskSet:
     options = TaskSetOptions(
         test_share=parameters.test_share,
         seed=parameters.seed,
@@ -74,7 +77,7 @@ def _make_tasks(items: list[EvalItem], retriever: Retriever, parameters: ExportP
         max_turns=parameters.max_turns,
         max_tokens=parameters.max_tokens,
     )
-    return make_task_set(items, retriever, load_prompts(), options)
+    return make_task_set(items, retriever, load_prompts(), options, tell)
 
 
 def _find_release(run: str | None) -> Path:

@@ -11,6 +11,8 @@ from hopwright.knowledge.wikidata.inspect import find, info, render_find, render
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.settings import home
 
+_SUGGESTED = 5
+
 
 def ingest_folder(
     source: Path,
@@ -53,12 +55,29 @@ def find_name(name: str, store: Path | None, *, as_json: bool) -> None:
 
 
 def show_facts(id: str, store: Path | None, most: int, *, as_json: bool) -> None:
-    """What a store says about one entity."""
-    entity = show(GraphStore.open(find_store(store)), id, most=most)
+    """What a store says about one entity, named by its id or by a name that it alone has.
+
+    Raises InputError for what names none, or several, with those that may be meant.
+    """
+    graph = GraphStore.open(find_store(store))
+    entity = show(graph, id if id in graph else _pick_entity(graph, id), most=most)
     if as_json:
         print_json(entity)
     else:
         out.out(render_show(entity))
+
+
+def _pick_entity(graph: GraphStore, name: str) -> str:
+    """The one entity that a name means."""
+    found = find(graph, name, most=_SUGGESTED)
+    exact = [one for one in found if not one["matched"].startswith("like ")]
+    if len(exact) == 1:
+        return str(exact[0]["id"])
+    several = ", ".join(f"{one['id']} ({one['label']})" for one in found[:_SUGGESTED])
+    if exact:
+        raise InputError(f"{len(exact)} entities are called {name!r}: {several}; give the id of one")
+    meant = f"; is one of these meant? {several}" if several else ""
+    raise InputError(f"no entity has the id or the name {name!r} in this store{meant}")
 
 
 def find_store(store: Path | None) -> Path:

@@ -299,7 +299,7 @@ def _tell_store(store: PictureStore, *, as_json: bool) -> None:
     if as_json:
         print_json({
             "folder": str(store.folder), "pictures": len(store.pictures), "usable": dict(sorted(kinds.items())),
-            "not_used": dict(sorted(reasons.items())), "snapshot": store.snapshot(),
+            "not_used": dict(sorted(reasons.items())), "not_drawn": list(store.undrawn), "snapshot": store.snapshot(),
         })  # fmt: skip
         return
     out.out(f"{store.folder}: {len(store.pictures):,} pictures, {sum(kinds.values()):,} to ask about")
@@ -307,6 +307,11 @@ def _tell_store(store: PictureStore, *, as_json: bool) -> None:
         out.out(f"  {kind}: {number:,}")
     for reason, number in reasons.most_common(_SHOWN):
         out.out(f"  not used: {reason} ({number:,})")
+    for reason in store.undrawn[:_SHOWN]:
+        out.out(f"  cannot be drawn: {reason}")
+    if len(store.undrawn) > _SHOWN:
+        more = len(store.undrawn) - _SHOWN
+        out.out(f"  and {more:,} more that cannot be drawn, listed in {store.folder / 'manifest.json'}")
     licences = Counter((one.source, one.licence) for one in store.usable)
     for (source, licence), number in sorted(licences.items()):
         out.out(f"  {source} ({licence}): {number:,}")

@@ -91,9 +91,10 @@ def refuse_missing(data: str | Path) -> None:
 
 
 def pick_run(run: str | None, holding: str = "") -> str:
-    """The named run, else the one that began last of those that hold a stage. Raises InputError when there is none.
+    """The named run, else the one that began last of those that finished a stage, with something in it.
 
-    Where no run holds the stage, it is the last of all: whoever reads it says what it lacks.
+    Where no run did, it is the last that began the stage, else the last of all: whoever reads it says what it lacks.
+    Raises InputError when there is no run.
     """
     if run is not None:
         if RunFolder(home(), run).read_manifest() is None:
@@ -104,4 +105,15 @@ def pick_run(run: str | None, holding: str = "") -> str:
     runs = list_runs(home())
     if not runs:
         raise InputError(f"no runs in {home() / 'runs'}: `hopwright build` makes one")
-    return next((name for name in reversed(runs) if (home() / "runs" / name / holding).is_dir()), runs[-1])
+    newest = list(reversed(runs))
+    if (whole := next((name for name in newest if _has_finished(name, holding)), None)) is not None:
+        return whole
+    return next((name for name in newest if (home() / "runs" / name / holding).is_dir()), newest[0])
+
+
+def _has_finished(run: str, stage: str) -> bool:
+    """Whether a run finished a stage, or any one for none, and something came of it."""
+    manifest = RunFolder(home(), run).read_manifest()
+    finished = manifest.stages if manifest is not None else {}
+    wanted = [finished[stage]] if stage in finished else [] if stage else list(finished.values())
+    return any(counts.out for counts in wanted)

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.status import Status
 
 from flows.local import find_full_disk, prefect_server
 from hopwright.errors import RunError, ServiceError
@@ -69,6 +70,27 @@ def describe_value(value: Any) -> str:
     if isinstance(value, bool) or value in (None, ""):
         return "yes" if value else "no" if value is False else "none"
     return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+class ProgressLine:
+    """What is being done: on a terminal one line that changes, in a log a line now and then."""
+
+    def __init__(self, status: Status) -> None:
+        self._status = status
+        self._told = -_LOG_EVERY_S
+
+    def __call__(self, line: str) -> None:
+        self._status.update(escape(escape_controls(line)))
+        if not err.is_terminal and time.monotonic() - self._told >= _LOG_EVERY_S:
+            err.print(line)
+            self._told = time.monotonic()
+
+
+@contextlib.contextmanager
+def tell_progress(line: str) -> Iterator[ProgressLine]:
+    """Show what is being done; call what it yields with a further line."""
+    with err.status(line) as status:
+        yield ProgressLine(status)
 
 
 class StageBars:

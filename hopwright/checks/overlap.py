@@ -58,12 +58,21 @@ class _Record(BaseModel):
 
 
 class ReferenceFile(_Record):
-    """A file of questions: `name` is the set that its records show it to be of, else the file's own name."""
+    """A file of questions: `name` is the set that its records show it to be of, else the file's own name.
+
+    `unread` counts the records in which no question was found.
+    """
 
     name: str
     file: str
     questions: int
+    unread: int = 0
     sha256: str
+
+    def describe(self) -> str:
+        """What was read of it."""
+        unread = f", {self.unread:,} records without one that is read" if self.unread else ""
+        return f"{self.questions:,} questions{unread}"
 
 
 class QuestionOverlap(_Record):
@@ -103,7 +112,7 @@ class OverlapReport(_Record):
 
     def lines(self) -> list[str]:
         """For a reader, one statement a line."""
-        files = ", ".join(f"{one.name} ({one.questions:,} questions)" for one in self.compared) or "nothing"
+        files = ", ".join(f"{one.name} ({one.describe()})" for one in self.compared) or "nothing"
         said = [f"compared with {files}: {len(self.questions):,} questions overlap, "
                 f"{len(self.sub_questions):,} sub-questions"]  # fmt: skip
         if self.not_compared:
@@ -179,14 +188,19 @@ class OverlapFinder:
         Raises InputError for a file that cannot be read or holds no questions.
         """
         sha256 = _hash(path)
-        name, count = "", 0
+        name, count, unread = "", 0, 0
         for place, record in enumerate(_read_records(path), 1):
             name = name or _recognise(record)
+            before = count
             for text in _list_questions(record):
                 count += 1
                 self._compare(path.name, place, text)
+            # An empty line of a text is no record.
+            unread += count == before and record != ""
         _refuse_none(path, count)
-        file = ReferenceFile(name=called or name or path.name, file=path.name, questions=count, sha256=sha256)
+        file = ReferenceFile(
+            name=called or name or path.name, file=path.name, questions=count, unread=unread, sha256=sha256
+        )
         self._files.append(file)
         return file
 
@@ -268,7 +282,8 @@ def _read_records(path: Path) -> Iterator[Any]:
 def _parse(path: Path) -> Iterator[Any]:
     with _open(path) as file:
         if path.name.removesuffix(".gz").endswith(".txt"):
-            yield from ((line or b"").decode("utf-8", errors="replace") for _, line in read_lines(file))
+            for _, line in read_lines(file):
+                yield None if line is None else line.decode("utf-8", errors="replace").strip()
             return
         start = cast(io.BufferedReader, file).peek(_SNIFFED).removeprefix(codecs.BOM_UTF8).lstrip()[:1]
         if start == b"[":

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hopwright.environments.task import FoundPassage
 from hopwright.errors import InputError
+from hopwright.foreign import show_invalid
 from hopwright.knowledge.documents.index import Retriever
 from hopwright.knowledge.documents.store import CorpusText
 from hopwright.llm.tool_calls import ToolCall, ToolSpec
@@ -167,8 +168,7 @@ def carry_out(call: ToolCall, finder: PassageFinder) -> ToolResult:
             return kind.run(kind.arguments.model_validate(arguments), finder)
         problem = f"there is no tool {call.name!r}; the tools are {', '.join(known)}"
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        problem = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+        problem = show_invalid(error)
     except InputError as error:
         problem = str(error) if call.name == IMAGE_SEARCH.name else _UNKNOWN
     except ValueError as error:

@@ -210,7 +210,7 @@ class BatchRunner:
             if error.kind in ("rate_limit", "overloaded"):
                 await asyncio.sleep(error.retry_after_s or self._poll_s)
                 return
-            raise ServiceError(f"the batch was refused: {self._client.clean(str(error))}") from None
+            raise ServiceError(f"the batch was refused: {self._client.clean_error(str(error))}") from None
         await self._store.write([
             ("UPDATE batches SET state = 'submitted', remote = ? WHERE token = ?", (remote, token)),
         ])  # fmt: skip
@@ -242,7 +242,7 @@ class BatchRunner:
             self._report(BatchProgress(len(self.list_open()), waiting, finished, answered, spent))
 
     async def _handle_call_error(self, batch: OpenBatch, error: CallError) -> None:
-        reason = self._client.clean(str(error))
+        reason = self._client.clean_error(str(error))
         if error.kind == "not_found" and batch.remote:
             # The provider forgot it (they keep results for some weeks): its rows are handed in again.
             await self._withdraw(batch.token)

@@ -74,7 +74,7 @@ class BatchRowTracker:
         done: dict[str, Outcome],
     ) -> list[Statement]:  # fmt: skip
         """What is written for a row without a reply."""
-        error = self._client.clean(error)
+        error = self._client.clean_error(error)
         _, said = self.history(key, request)
         name = f"{request.provider}/{request.model}" if request else ""
         said = replace(said, attempts=(*said.attempts, Attempt(name, "batch", error)))

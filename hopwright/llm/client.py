@@ -105,6 +105,10 @@ class Client:
         """The text without any key."""
         return self._redactor.clean(text)
 
+    def clean_error(self, text: str) -> str:
+        """What an error says without any key, and then cut to what is shown of it."""
+        return self._redactor.clean_error(text)
+
     def snapshot(self) -> Snapshot:
         """How the run is doing."""
         money = self.budget.spending()

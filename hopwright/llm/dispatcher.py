@@ -125,7 +125,7 @@ class ModelDispatcher:
                 reply = await self.provider.send(call, self._latencies.timeout(tried))
             except CallError as error:
                 self._settle_error(error, worst_usd)
-                reason = self._redactor.clean(str(error))
+                reason = self._redactor.clean_error(str(error))
                 notes.append(Attempt(str(self.target), error.kind, reason))
                 if error.kind == "rate_limit":
                     refused += 1

@@ -18,7 +18,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hopwright.errors import InputError
-from hopwright.foreign import read_toml, show
+from hopwright.foreign import read_toml, show, show_invalid
 from hopwright.llm.types import Message, ModelRef, TokenUsage
 
 _PROVIDERS = ("anthropic", "openai")
@@ -187,9 +187,7 @@ def _read_table(path: Path) -> PriceTable:
         try:
             models[name] = Price.model_validate(row)
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            place = ".".join(str(part) for part in first["loc"])
-            raise InputError(f"price table {path}: {show(name)}: {place}: {first['msg']}") from None
+            raise InputError(f"price table {path}: {show(name)}: {show_invalid(error)}") from None
     dated = content.get("dated")
     if not dated:
         raise InputError(f'price table {path}: say when the prices were read: dated = "2026-11-20"')

@@ -26,7 +26,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from hopwright.errors import InputError
-from hopwright.foreign import show
+from hopwright.foreign import JsonError, load_json, read_file, show, show_invalid
 from hopwright.llm.types import Message, ModelRef, Request, Role, Sampling
 from hopwright.settings import prompts_folder
 
@@ -147,8 +147,7 @@ def read_prompt(path: Path) -> Prompt:
     except yaml.YAMLError as error:
         raise InputError(f"{path}: the front matter is not YAML: {' '.join(str(error).split())}") from None
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise InputError(f"{path}: {'.'.join(str(part) for part in first['loc'])}: {first['msg']}") from None
+        raise InputError(f"{path}: {show_invalid(error)}") from None
     if path.name != front.name + _SUFFIX:
         raise InputError(f"{path}: the file of the prompt {front.name!r} must be called {front.name}{_SUFFIX}")
     turns = _read_turns(path, front, text[head.end() :])
@@ -200,9 +199,11 @@ def read_lock(folder: Path) -> dict[str, dict[str, str]]:
     if not path.exists():
         return {}
     try:
-        locked: dict[str, dict[str, str]] = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: {error}") from error
+        locked = load_json(read_file(path))
+    except (OSError, JsonError) as error:
+        raise InputError(f"{path}: {error}") from None
+    if not isinstance(locked, dict) or not all(isinstance(one, dict) for one in locked.values()):
+        raise InputError(f"{path}: it should say for each prompt its versions and their hashes")
     return locked
 
 

@@ -17,10 +17,13 @@ _SHORTEST = 6
 _SHORTEST_CODED = 12
 """Characters of a key that is also looked for in other spellings: a shorter one is as often a word."""
 _LONGEST_CODED = 512
+_PART = 12
+"""Characters from which on the beginning of a key is taken for it; the first of many are the same in all keys."""
+_SHOWN_OF_ERROR = 1_000
 
 
 class Redactor:
-    """Replaces the keys known when it was made, whole or in the shortened forms that providers echo.
+    """Replaces the keys known when it was made, whole, cut off, or in the shortened forms that providers echo.
 
     Also in other case, reversed, and as escapes of JSON or HTML, in percent encoding, hexadecimal and base64: what
     repeats a request's headers seldom repeats them as they were.
@@ -31,12 +34,18 @@ class Redactor:
         parts = [re.escape(key) for key in found]
         # A provider's error shows a key as `sk-ab***wxyz`.
         parts += [re.escape(key[:3]) + r"[\w-]*\*{3,}[\w-]*" for key in found]
+        parts += [_spell_beginning(key) for key in found if len(key) >= _SHORTEST_CODED]
         parts += [part for key in found if _SHORTEST_CODED <= len(key) <= _LONGEST_CODED for part in _list_codings(key)]
         self._pattern = re.compile("|".join(parts)) if parts else None
 
     def clean(self, text: str) -> str:
         """The text without any key."""
         return self._pattern.sub(HIDDEN, text) if self._pattern else text
+
+    def clean_error(self, text: str) -> str:
+        """What an error says without any key, and then cut to what is shown of it."""
+        clean = self.clean(text)
+        return clean if len(clean) <= _SHOWN_OF_ERROR else f"{clean[: _SHOWN_OF_ERROR - 1]}…"
 
 
 def make_redactor(endpoints: Iterable[Endpoint]) -> Redactor:
@@ -65,6 +74,11 @@ def _list_codings(key: str) -> Iterable[str]:
             coded = code(b"\0" * shift + key.encode()).decode().rstrip("=")
             whole = (8 * (shift + len(key.encode()))) // 6
             yield re.escape(coded[(8 * shift + 5) // 6 : whole])
+
+
+def _spell_beginning(key: str) -> str:
+    """A pattern of any beginning of a key that tells something of it."""
+    return re.escape(key[: min(_PART, len(key) // 2)]) + r"[\w./+=~-]*"
 
 
 def _spell(letter: str) -> str:

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from pydantic import ValidationError
 
 from hopwright.errors import InputError
+from hopwright.foreign import show_invalid
 from hopwright.records.base import RECORDS_VERSION, Record
 from hopwright.records.documents import Document
 from hopwright.records.migration import add_new_columns, find_new_columns, migrate_table, refuse_later
@@ -221,9 +222,7 @@ def _from_table(table: pa.Table, model: type[_R]) -> list[_R]:
         try:
             records.append(model.model_validate_json(text))
         except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(str(part) for part in first["loc"])
-            raise InputError(f"row {number}: {where}: {first['msg']}") from None
+            raise InputError(f"row {number}: {show_invalid(error)}") from None
     return records
 
 

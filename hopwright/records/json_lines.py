@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from hopwright.errors import InputError
-from hopwright.foreign import JsonError, load_json, open_file, read_lines
+from hopwright.foreign import JsonError, load_json, open_file, read_lines, show_invalid
 
 _Record = TypeVar("_Record", bound=BaseModel)
 
@@ -41,6 +41,4 @@ def validate_row(model: type[_Record], row: Any, place: str) -> _Record:
     try:
         return model.model_validate(row)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise InputError(f"{place}: {where}: {first['msg']}") from None
+        raise InputError(f"{place}: {show_invalid(error)}") from None

@@ -43,6 +43,7 @@ def summary_lines(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("back-translation", translated),
         ("tasks for review", f"{summary['review_tasks']:,}"),
         ("audit", describe_audit(summary["audit"])),
+        ("scorecard", describe_scorecard(summary.get("scorecard_missed", []))),
         ("release", summary["release"]),
         ("run folder", summary["folder"]),
     ]
@@ -56,6 +57,15 @@ def describe_missed(lines: Sequence[str]) -> str:
     rest = len(figures) - _MOST_TARGETS
     more = f"; {rest} more" if rest > 0 else ""
     return f"{'; '.join(figures[:_MOST_TARGETS])}{more} (synthesize/yield says why)"
+
+
+def describe_scorecard(lines: Sequence[str]) -> str:
+    """The limits of the release's scorecard that are not met, and the guessers that are right too often."""
+    if not lines:
+        return "every limit is met"
+    rest = len(lines) - _MOST_TARGETS
+    more = f"; {rest} more" if rest > 0 else ""
+    return f"not met: {'; '.join(lines[:_MOST_TARGETS])}{more} (SCORECARD.md of the release shows all)"
 
 
 def describe_wording(taken: Mapping[str, Any]) -> str:

@@ -54,6 +54,12 @@ class SolverScore(_ScorecardFigures):
     struck: float = CHANCE
     coverage: float = 1.0
 
+    def describe_excess(self) -> str:
+        """By how much one that is not met is right too often."""
+        if self.accuracy > self.bound:
+            return f"{self.accuracy:.1%} right, at most {self.bound:.1%}"
+        return f"{self.struck:.1%} right once what it points to is struck out, at most {self.bound:.1%}"
+
 
 class Threshold(_ScorecardFigures):
     """One limit: what is measured, the most that it may be, what it is, and whether that is met."""
@@ -111,6 +117,17 @@ class Scorecard(_ScorecardFigures):
     def met(self) -> bool:
         """Whether every limit is kept."""
         return all(one.met for one in self.thresholds)
+
+    @property
+    def missed(self) -> tuple[str, ...]:
+        """Every limit that is not kept, and every guesser that is too often right, a line each."""
+        levels = {"multi-hop questions": self.item_solvers, "sub-questions": self.hop_solvers}
+        return (
+            *(f"{one.name}: {show_bound(one.value)}, at most {show_bound(one.limit)}"
+              for one in self.thresholds if not one.met),
+            *(f"guesser {one.solver}, {level}: {one.describe_excess()}"
+              for level, solvers in levels.items() for one in solvers if not one.met),
+        )  # fmt: skip
 
 
 class ScorecardMaker:

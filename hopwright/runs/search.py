@@ -44,6 +44,20 @@ def find_item(run: RunFolder, id: str) -> list[ItemSighting]:
     return found
 
 
+def list_ids(run: RunFolder, beginning: str) -> set[str]:
+    """The ids of items of a run, taken or rejected, that begin so."""
+    found: set[str] = set()
+    for stage in _list_stages(run):
+        for folder, column in ((run.path / stage, "id"), (run.path / stage / "rejected", "key")):
+            for path in sorted(folder.glob("part-*.parquet")):
+                try:
+                    names = pq.read_table(path, columns=[column]).column(column)
+                except (OSError, ValueError):
+                    continue  # as in `_holds`
+                found.update(names.filter(pc.starts_with(names, beginning)).to_pylist())
+    return found
+
+
 def _list_stages(run: RunFolder) -> Iterator[str]:
     """The stages, those of several rounds (`synthesize/drafts-2`) one after the other."""
     for stage in STAGES:

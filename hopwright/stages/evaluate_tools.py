@@ -138,7 +138,8 @@ def find_corpus(run: RunFolder, parameters: EvaluateRun) -> Path:
         )
     path = Path(wanted.corpus).expanduser()
     named = run.home / "corpora" / wanted.corpus
-    return named if len(path.parts) == 1 and named.is_dir() else path.absolute()
+    # What is no path is the name of a corpus, also where there is none of that name: the error says where it would be.
+    return path.absolute() if len(path.parts) > 1 or (path.is_dir() and not named.is_dir()) else named
 
 
 def plan_tools(run: RunFolder, parameters: EvaluateRun) -> list[StagePlan]:

@@ -312,6 +312,7 @@ def write_dataset(order: ReleaseSpec, stage: Path) -> dict[str, Any]:
         "version": manifest.version,
         "sets": {name: {"items": one.items, "twins": one.twins} for name, one in manifest.sets.items()},
         "left_out": dict(sorted(Counter(one.check for one in dropped).items())),
+        "missed": list(manifest.main.scorecard.missed),
         "limits": {one.name: one.met for one in manifest.main.scorecard.thresholds},
         **_describe_changes(manifest),
     }

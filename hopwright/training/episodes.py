@@ -13,6 +13,8 @@ from typing import Any
 
 from hopwright.environments.episode import Episode
 from hopwright.environments.tools import PassageFinder
+from hopwright.errors import RunError
+from hopwright.foreign import show
 from hopwright.training.journal import Journal
 from hopwright.training.playing import WireTurn, begin_episode, find_for, score_episode, take_turn
 from hopwright.training.task_files import Form, Split, TaskLine
@@ -188,6 +190,9 @@ class EpisodePool:
             self._ended.pop(entry["begin"], None)
             self._live[entry["begin"]] = _Live(entry["task"], entry["form"])
         elif "take" in entry:
+            if entry["take"] not in self._live:
+                what = f"a turn of {show(entry['take'])}, which never began"
+                raise RunError(f"{self._journal.path}: {what}; move the file away to begin anew")
             self._live[entry["take"]].turns.append(WireTurn.model_validate(entry))
         elif "close" in entry:
             self._live.pop(entry["close"], None)

@@ -7,19 +7,57 @@ The file begins with what that rests on (tasks, corpus); over anything else it i
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict
+
 from hopwright.errors import InputError, RunError
 from hopwright.foreign import JsonError, load_json, read_lines
 from hopwright.runs.files import explain_os_errors, hold_lock, write_file
+from hopwright.training.task_files import Form
 
 NAME = "episodes.jsonl"
 Entry = Mapping[str, Any]
+
+
+class _Saved(BaseModel):
+    """What is read of an entry; whatever else it says is passed over."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+
+class _Begun(_Saved):
+    begin: str
+    task: str
+    form: Form
+
+
+class _Taken(_Saved):
+    take: str
+    turn: int
+    text: str
+    calls: list[dict[str, str]]
+
+
+class _Closed(_Saved):
+    close: str
+
+
+class _Ended(_Saved):
+    end: str
+    task: str
+    turn: int
+    right: bool
+    steps: int
+    useless: int
+    rewards: dict[str, float]
+
+
+_KINDS: dict[str, type[_Saved]] = {"begin": _Begun, "take": _Taken, "close": _Closed, "end": _Ended}
 
 
 class Journal:
@@ -89,12 +127,10 @@ class Journal:
             for number, line in read_lines(file):
                 end = file.tell()
                 try:
-                    entry = load_json(line or b"")
-                except JsonError:
+                    entry = _read_entry(line) if number > 1 else load_json(line or b"")
+                except ValueError:
                     if end < size:
-                        raise RunError(
-                            f"{self.path}:{number}: a damaged line; move the file away to begin anew"
-                        ) from None
+                        raise RunError(_name_damage(self.path, number)) from None
                     break
                 if number == 1 and entry != self._head:
                     raise InputError(
@@ -113,16 +149,43 @@ class Journal:
 
 
 def read_journal(folder: Path) -> list[dict[str, Any]]:
-    """The entries of a journal that another process may be writing. Raises InputError where there is none."""
+    """The entries of a journal that another process may be writing; a last line without its end is left out.
+
+    Raises InputError where there is none, RunError naming a line that is damaged.
+    """
     path = folder / NAME
     if not path.is_file():
         raise InputError(f"{path}: no such file; `hopwright environment serve` writes it into its --journal")
     entries: list[dict[str, Any]] = []
     with path.open("rb") as file:
-        for _, line in read_lines(file):
-            with contextlib.suppress(JsonError):  # of a line that is being written
-                entries.append(load_json(line or b""))
-    return entries[1:]
+        for number, line in read_lines(file, ends=True):
+            if line is not None and not line.endswith(b"\n"):
+                break
+            try:
+                entry = _read_entry(line) if number > 1 else load_json(line or b"")
+            except ValueError:
+                raise RunError(_name_damage(path, number)) from None
+            if number > 1:
+                entries.append(entry)
+            elif not isinstance(entry, dict) or "basis" not in entry:
+                raise RunError(_name_damage(path, number))
+    return entries
+
+
+def _read_entry(line: bytes | None) -> dict[str, Any]:
+    """An entry as it was written. Raises ValueError for anything else."""
+    entry = load_json(line or b"")
+    if not isinstance(entry, dict):
+        raise JsonError("no object")
+    kind = next((kind for kind in _KINDS if kind in entry), None)
+    if kind is None:
+        raise JsonError("an entry of no known kind")
+    _KINDS[kind].model_validate(entry)
+    return entry
+
+
+def _name_damage(path: Path, number: int) -> str:
+    return f"{path}:{number}: a damaged line; move the file away to begin anew"
 
 
 def _write(entries: Iterable[Entry]) -> bytes:

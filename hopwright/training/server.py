@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from hopwright.environments.picture_finder import PictureLibrary
 from hopwright.environments.tools import PassageFinder, to_function_specs
 from hopwright.errors import InputError
-from hopwright.foreign import BodyReader, JsonError, TooLargeError, load_json
+from hopwright.foreign import BodyReader, JsonError, TooLargeError, load_json, show_invalid
 from hopwright.training.episodes import EpisodePool, RefusedError
 from hopwright.training.playing import WireCall, WireTurn, call_alone, find_for, list_tools, score_rollout
 from hopwright.training.task_files import Form, Split
@@ -211,14 +211,14 @@ class EpisodeService:
                 finder = self._find_for(rollout.task)
                 results.append(score_rollout(task, rollout.form, rollout.messages, finder))
             except ValidationError as error:
-                results.append({"error": error.errors(include_url=False, include_input=False)[0]["msg"]})
+                results.append({"error": show_invalid(error)})
         return {"results": results}
 
     def _call(self, one: LooseCall) -> dict[str, str]:
         try:
             return call_alone(self._tasks.get(one.task), one.taken, one, self._find_for(one.task), one.messages)
         except ValidationError as error:
-            said = error.errors(include_url=False, include_input=False)[0]["msg"]
+            said = show_invalid(error)
             return {"text": said, "problem": said}
 
     def read_picture(self, media: str) -> bytes:

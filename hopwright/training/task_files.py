@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hopwright.environments.task import MAX_STEPS, GoldPlace, Task, TaskHop
 from hopwright.errors import InputError
-from hopwright.foreign import JsonError, load_json, read_lines
+from hopwright.foreign import JsonError, load_json, read_lines, show, show_invalid
 
 Form = Literal["tools", "tags"]
 """How a policy acts: by calls of tools as chat models make them, or by tags in its text."""
@@ -145,10 +145,9 @@ def read_tasks(path: Path) -> tuple[TaskLine, ...]:
             except JsonError as error:
                 raise InputError(f"{file}:{number}: {error}") from None
             except ValidationError as error:
-                first = error.errors(include_url=False)[0]
-                raise InputError(f"{file}:{number}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+                raise InputError(f"{file}:{number}: {show_invalid(error)}") from None
             if task.id in found:
-                raise InputError(f"{file}:{number}: the task {task.id!r} is there twice")
+                raise InputError(f"{file}:{number}: the task {show(task.id)!r} is there twice")
             if [hop.index for hop in task.hops] != list(range(1, len(task.hops) + 1)):
                 raise InputError(f"{file}:{number}: the hops are not numbered from 1")
             if any(not 0 < one < hop.index for hop in task.hops for one in hop.depends_on):

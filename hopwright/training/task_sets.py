@@ -17,6 +17,9 @@ from hopwright.llm.prompts import Prompt
 from hopwright.training.splitting import split_items
 from hopwright.training.task_files import ChatLine, Form, TaskLine
 
+_TOLD = 100
+"""Items after which it is told how far the making of a set is."""
+
 DEPTH = 100
 PROMPTS: dict[Form, str] = {"tools": "answer-with-tools", "tags": "answer-with-tags"}
 Search = Callable[[str], Sequence[FoundPassage]]
@@ -58,16 +61,23 @@ class TaskSet:
 
 
 def make_task_set(
-    items: Sequence[EvalItem], retriever: Retriever, prompts: Mapping[str, Prompt], options: TaskSetOptions
+    items: Sequence[EvalItem],
+    retriever: Retriever,
+    prompts: Mapping[str, Prompt],
+    options: TaskSetOptions,
+    tell: Callable[[str], object] = lambda line: None,
 ) -> TaskSet:
     """Make the set. An item of which it is not known where every hop is stated is left out with its reason.
 
-    Raises InputError where no item is left, or where items cite what the corpus does not hold.
+    `tell` is told how far it is. Raises InputError where no item is left, or where items cite what the corpus does not
+    hold.
     """
     gold = GoldFinder(retriever)
     tasks: list[tuple[EvalItem, Task]] = []
     left_out: list[dict[str, str]] = []
-    for item in items:
+    for number, item in enumerate(items, start=1):
+        if number % _TOLD == 1:
+            tell(f"looking for where items are stated: {number:,} of {len(items):,}")
         task = gold.make_task(item, options.max_steps)
         if is_measurable(item, task):
             tasks.append((item, task))
@@ -80,7 +90,9 @@ def make_task_set(
         )
     split = split_items([item for item, _ in tasks], options.test_share, options.seed)
     lines: list[TaskLine] = []
-    for item, task in tasks:
+    for number, (item, task) in enumerate(tasks, start=1):
+        if number % _TOLD == 1:
+            tell(f"ranking what is found: task {number:,} of {len(tasks):,}")
         if item.pair in split.held_back:
             left_out.append({"id": item.id, "reason": "it shares a fact with a task of the test set"})
             continue

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hopwright.checks.near_duplicates import NEAR, NearDuplicateFinder, cut
 from hopwright.checks.overlap import PUBLISHED, OverlapFinder, OverlapScreen
 from hopwright.errors import InputError
+from hopwright.foreign import LONGEST_LINE
 from hopwright.stages.selection import DraftKey, select
 from tests.builders import chain_item, converging_item
 
@@ -94,6 +95,16 @@ class TestOverlap:
         finder.compare(write(tmp_path / "q.json", [{"question": chain_item().question.upper()}]))
         (match,) = finder.report().questions
         assert (match.key, match.way, match.file, match.place) == ("a", "same", "q.json", 1)
+
+    def test_records_without_a_question_are_counted(self, finder, tmp_path, monkeypatch):
+        rows = [{"question": "Who?"}, {"query": "Where?"}, 7, None, {"question": ""}, {"question": 7}, "When?"]
+        file = finder.compare(write(tmp_path / "q.json", rows))
+        assert (file.questions, file.unread) == (2, 5)
+        assert "q.json (2 questions, 5 records without one that is read)" in finder.report().lines()[0]
+        lines = tmp_path / "q.txt"
+        lines.write_bytes(b"Who?\n\n" + b"x" * (LONGEST_LINE + 1) + b"\nWhere?\n")
+        file = finder.compare(lines)
+        assert (file.questions, file.unread) == (2, 1)
 
     def test_eight_words_in_a_row_and_most_pieces_are_found(self, finder, tmp_path):
         words = converging_item().question.split()

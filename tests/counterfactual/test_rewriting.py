@@ -147,15 +147,16 @@ def test_back_translation_rewords_some_and_breaks_none(
     if obstacle := translator.find_obstacle():
         pytest.skip(obstacle)
     # Few questions have a word of which a rule-based pivot knows a paraphrase.
-    others = draft_items(sample, 400)[len(items) :]
+    others = draft_items(sample, 240)[len(items) :]
     more = [item for item in others if any("what year" in hop.question for hop in item.hops)]
     wanted = [*items, *more[:40]]
     done, _ = rewrite_items(wanted, sample, kinds, translator)
     outcomes = [check.outcome for twin in done for check in twin.checks if check.name == "back_translation"]
     assert len(outcomes) == len(done) and "pass" in outcomes and "skip" not in outcomes
     assert all(failures(tuple(c for c in twin.checks if c.name != "back_translation")) == () for twin in done)
-    again, _ = rewrite_items(wanted, sample, kinds, translator)
-    assert again == done
+    known = {twin.id: twin for twin in done}
+    again, _ = rewrite_items(wanted[::4], sample, kinds, translator)
+    assert len(again) > 20 and all(known[twin.id] == twin for twin in again)
 
 
 def test_a_rewording_that_breaks_a_check_is_taken_back(

@@ -410,7 +410,7 @@ class TestOnTheSample:
     def test_every_option_meets_every_condition_that_is_stated_openly(self, items, sample):
         """Read from the derivations alone, and asked of the graph's lists of facts."""
         tested = 0
-        for item in (*draft_items(sample, 300), *draft_numbers(sample)):
+        for item in (*draft_items(sample, 240), *draft_numbers(sample)):
             for hop in item.hops:
                 for property, value in stated_conditions(hop, item.hops):
                     held = {subject for subject, object in edges_of(sample, property) if object == value}

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,10 @@ pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("build")]
     "folder",
     [pytest.param("runs/sample/retrieve/manifest.json", marks=pytest.mark.nightly), "runs/sample/synthesize/drafts"],
 )
-def test_an_interrupted_run_says_so_and_continues(folder: str, tmp_path: Path) -> None:
+def test_an_interrupted_run_says_so_and_continues_with_another_number_of_workers(
+    folder: str, built: tuple[Home, dict[str, Any]], tmp_path: Path
+) -> None:
+    """All that it makes is the same, byte for byte, as one run makes that nothing interrupts."""
     home = Home(tmp_path, module=QUICK)
     child = subprocess.Popen(
         [sys.executable, "-m", home.module, "build", *SMALL],
@@ -43,7 +47,8 @@ def test_an_interrupted_run_says_so_and_continues(folder: str, tmp_path: Path) -
     while has_members(child.pid) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not has_members(child.pid)
-    assert home.json("build", *SMALL)["failed_checks"] == 0
+    assert home.json("build", *SMALL, "--workers", "1")["failed_checks"] == 0
+    assert home.files() == built[0].files()
 
 
 def has_members(group: int) -> bool:

@@ -256,8 +256,14 @@ def test_graph_verbs_on_the_sample(call, home: Path) -> None:  # type: ignore[no
     assert shown["label"] == "Germany"
     for verb in (["info"], ["find", "Germany"], ["show", "Q183"]):
         assert "Q183" in call("graph", *verb).out or verb == ["info"]
-    unknown = call("graph", "show", "Q0")
-    assert (unknown.code, len(unknown.err.strip().splitlines())) == (1, 1)
+    assert json.loads(call("graph", "show", "Germany", "--most", "3", "--json").out) == shown
+    for name, said in (
+        ("Q0", "no entity has the id or the name 'Q0'"), ("Germony", "is one of these meant? Q183 (Germany)"),
+        ("Emma", "2 entities are called 'Emma': Q"),
+    ):  # fmt: skip
+        unknown = call("graph", "show", name)
+        assert (unknown.code, len(unknown.err.strip().splitlines())) == (1, 1)
+        assert said in unknown.err
 
 
 def test_audit_exits_with_one_when_something_is_wrong(call, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]

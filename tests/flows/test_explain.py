@@ -57,6 +57,21 @@ def test_an_item_made_by_rules_says_so_and_shows_its_plan_and_checks(home: Path,
     assert told["exchanges"] == []
 
 
+def test_the_beginning_of_an_id_is_enough_where_one_item_has_it(home: Path, call) -> None:  # type: ignore[no-untyped-def]
+    make_run(home)
+    told = call("explain", ITEM.id[:8])
+    assert told.code == 0
+    assert told.out == call("explain", ITEM.id).out
+    assert "no item 'hw-ffffff' in" in call("explain", "hw-ffffff").err
+    assert "no item 'hw-' in" in call("explain", "hw-").err, "that tells nothing"
+    other = ITEM.model_copy(update={"id": f"{ITEM.id[:8]}{'0' * 11}"})
+    shard = ShardOutput(items_to_table([ITEM, other]), [], 2)
+    run_stage(Stage(RunFolder(home, "r"), "rewrite"), [shard], lambda one: one, parameters={})
+    refused = call("explain", ITEM.id[:8])
+    assert (refused.code, refused.out) == (1, "")
+    assert f"2 items begin with '{ITEM.id[:8]}': " in refused.err and ITEM.id in refused.err and other.id in refused.err
+
+
 def test_an_item_worded_by_a_model_shows_what_was_asked_and_answered(home: Path, call) -> None:  # type: ignore[no-untyped-def]
     with serving(WireServer()) as server, Session(settings(server), home / "llm.sqlite") as session:
         worded = session.complete(request("row 1", item=ITEM.id))

@@ -30,6 +30,30 @@ def test_every_verb_explains_itself(verb: str) -> None:
     assert "Usage" in said
 
 
+def test_pictures_that_are_not_used_are_told_with_their_reasons(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sample: GraphStore, sample_kinds: KindIndex, sample_folder: Path
+) -> None:
+    monkeypatch.setenv("HOPWRIGHT_HOME", str(tmp_path / "home"))
+    folder = paint_folder(tmp_path / "mine", list_states(WikidataSource(sample, kinds=sample_kinds))[:3], ("flag",))
+    first, second, _ = sorted(folder.glob("*.png"))
+    first.write_bytes(b"no picture")
+    table = (folder / "pictures.tsv").read_text().splitlines()
+    row = next(number for number, line in enumerate(table) if line.startswith(second.name))
+    table[row] = table[row].replace(table[row].split("\t")[1], "Q999999999999")
+    (folder / "pictures.tsv").write_text("\n".join(table) + "\n")
+    words = ("fetch", "--store", str(sample_folder), "--source", "none", "--folder", str(folder), "--size", "96")
+    for code, said in (call(*words), call("info")):
+        assert code == 0, said
+        assert "2 pictures, 1 to ask about" in said
+        assert "not used: the graph does not know the entity (1)" in said
+        assert f"cannot be drawn: mine/{first.name}" in said
+    for file in (second, *sorted(folder.glob("*.png"))):
+        file.write_bytes(b"no picture")
+    code, said = call(*words)
+    assert "0 pictures" in said and said.count("cannot be drawn") == 3
+    assert len(json.loads(call("info", "--json")[1])["not_drawn"]) == 3
+
+
 def test_the_line_from_pictures_to_tasks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sample: GraphStore, sample_kinds: KindIndex, sample_folder: Path
 ) -> None:

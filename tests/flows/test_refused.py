@@ -12,7 +12,7 @@ import pytest
 
 from flows.console.options import pick_run
 from hopwright.errors import InputError, RunError
-from hopwright.runs import RunFolder, Stage, list_runs
+from hopwright.runs import Counts, RunFolder, Stage, list_runs
 from hopwright.settings import BuildParameters, ReleaseRun, load_parameters, narrow
 from hopwright.stages.release import make_release
 from tasks.engine import open_run
@@ -106,6 +106,26 @@ def test_the_latest_run_is_one_that_holds_what_is_asked_for(held: Path) -> None:
     assert pick_run(None, "synthesize") == "held"
     assert pick_run(None) == "zz-evaluated"
     assert pick_run(None, "release") == "zz-evaluated", "no run holds it: the last one says what it lacks"
+
+
+def test_a_run_that_failed_or_came_to_nothing_is_not_the_latest(home: Path) -> None:
+    made = Counts.model_validate({"in": 3, "out": 3})
+    for name, took in (("whole", made), ("zy-empty", Counts()), ("zz-failed", None)):
+        run = RunFolder(home, name)
+        with run.hold():
+            run.begin({})
+            for stage in ("filter", "review", "release"):
+                begun = Stage(run, stage)
+                begun.begin({})
+                if took is not None:
+                    begun.finish(counts=took)
+    assert list_runs(home) == ["whole", "zy-empty", "zz-failed"]
+    for stage in ("filter", "review", "release", ""):
+        assert pick_run(None, stage) == "whole"
+    assert pick_run("zz-failed", "release") == "zz-failed"
+    with RunFolder(home, "whole").hold():
+        RunFolder(home, "whole").remove()
+    assert pick_run(None, "release") == "zz-failed", "it says what it lacks"
 
 
 def test_a_start_over_is_checked_before_anything_is_removed(held: Path, monkeypatch: pytest.MonkeyPatch) -> None:

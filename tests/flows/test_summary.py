@@ -19,8 +19,15 @@ def make_summary() -> dict[str, Any]:
         "targets_missed": [f"topology {name}: 30.2% of 33.3% wanted" for name in "abcdefgh"],
         "models": None, "letters": {"A": 20, "B": 19, "C": 19, "D": 19}, "letters_p": 0.9, "too_easy": 3, "twins": 77,
         "back_translation": "", "back_translation_skipped": "", "review_tasks": 77, "audit": None,
+        "scorecard_missed": ["commonest opening of a question: 12.0%, at most 5.0%"],
         "release": "/a/very/long/path/" + "x" * 100, "folder": "/home/runs/r",
     }  # fmt: skip
+
+
+def test_limits_that_are_not_met_are_in_the_summary() -> None:
+    summary = make_summary()
+    assert dict(summary_lines(summary))["scorecard"].startswith("not met: commonest opening of a question: 12.0%")
+    assert dict(summary_lines({**summary, "scorecard_missed": []}))["scorecard"] == "every limit is met"
 
 
 def test_no_row_is_wider_than_the_page_and_no_word_is_lost() -> None:

@@ -31,10 +31,11 @@ def pack_tar(name: str, data: bytes) -> bytes:
     return buffer.getvalue()
 
 
-def pack_zip(name: str, data: bytes) -> bytes:
+def pack_zip(name: str, data: bytes, *more: tuple[str, bytes]) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(name, data)
+        for one, content in ((name, data), *more):
+            archive.writestr(one, content)
     return buffer.getvalue()
 
 

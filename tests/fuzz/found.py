@@ -11,6 +11,7 @@ from tests.fuzz.targets import ROWS
 _HALF = ROWS[0] | {"multi_hop_question": "half \ud800"}
 _LONG = {"choices": [{"message": {"content": "A"}, "logprobs": {"content": [{"top_logprobs": [
     {"token": "A", "logprob": "( " * 5_000}]}]}}]}  # fmt: skip
+_TAGGED = {"hops": [{"derivation": {"kind": "a" * 9_000}}]}
 
 FOUND: tuple[tuple[str, Any], ...] = (
     ("documents", (".json", b"[" * 200_000)),
@@ -28,5 +29,8 @@ FOUND: tuple[tuple[str, Any], ...] = (
     ("rows", json.dumps(ROWS[0] | {"id": []}).encode()),
     ("rows", json.dumps(ROWS[0] | {"motif_type": "( " * 5_000}).encode()),
     ("answers", (200, json.dumps(_LONG).encode(), {}, "")),
+    ("novel sets", (json.dumps(_TAGGED).encode(), b"{}", b"[]")),
+    ("tasks", json.dumps({"t" * 9_000: 1}).encode()),
+    ("pictures", ("svg", b"[" * 200_000, b"<svg/>")),
     ("audit", json.dumps(_HALF).encode()),
 )

@@ -1,4 +1,4 @@
-"""Every target, some seconds each; at night for minutes, with other examples each time.
+"""Every target for a minute, by `make test-fuzz`; at night for half an hour each, with other examples each time.
 
 What a run finds is mended, and joins `found.py`.
 """
@@ -18,12 +18,14 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from annotation.validate import read_annotation
 from tests.fuzz.conftest import INPUTS
 from tests.fuzz.found import FOUND
+from tests.fuzz.set_targets import SET_TARGETS
 from tests.fuzz.targets import ANNOTATION, FORM, TARGETS, TASK, Target
 
 MINUTES, SECONDS = "HOPWRIGHT_FUZZ_MINUTES", "HOPWRIGHT_FUZZ_SECONDS"
-"""How long the long run and the short one take over all targets, where the environment says so."""
+"""How long the long run and the short one take over one target, where the environment says so."""
 _NIGHT, _SHORT = 30.0, 60.0
 _ROUND = 40
+ALL = (*TARGETS, *SET_TARGETS)
 Record = Callable[[str, object], None]
 
 
@@ -46,9 +48,9 @@ def run_target(target: Target, folder: Path, examples: int, number: int | None =
     return fed
 
 
-def read_share(variable: str, usual: float) -> float:
-    """One target's part of the time of all, in seconds where `usual` is."""
-    return float(os.environ.get(variable) or usual) / len(TARGETS)
+def read_time(variable: str, usual: float) -> float:
+    """How long a target is fed."""
+    return float(os.environ.get(variable) or usual)
 
 
 def test_what_is_spoilt_is_taken_as_it_is() -> None:
@@ -59,14 +61,15 @@ def test_what_is_spoilt_is_taken_as_it_is() -> None:
 
 @pytest.mark.parametrize(("name", "example"), FOUND)
 def test_what_broke_a_reader_once_breaks_it_no_more(name: str, example: Any, tmp_path: Path) -> None:
-    (target,) = (one for one in TARGETS if one.name == name)
+    (target,) = (one for one in ALL if one.name == name)
     target.check(example, tmp_path)
 
 
-@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
+@pytest.mark.fuzz
+@pytest.mark.parametrize("target", ALL, ids=lambda target: target.name)
 def test_a_reader_takes_anything(target: Target, tmp_path: Path, record_property: Record) -> None:
     """The same examples in the same order every time; how many depends on the machine."""
-    end = time.monotonic() + read_share(SECONDS, _SHORT)
+    end = time.monotonic() + read_time(SECONDS, _SHORT)
     inputs = 0
     for number in itertools.count():
         inputs += run_target(target, tmp_path, _ROUND, number)
@@ -76,9 +79,10 @@ def test_a_reader_takes_anything(target: Target, tmp_path: Path, record_property
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
+@pytest.mark.fuzz
+@pytest.mark.parametrize("target", ALL, ids=lambda target: target.name)
 def test_a_reader_takes_anything_for_long(target: Target, tmp_path: Path, record_property: Record) -> None:
-    end = time.monotonic() + 60 * read_share(MINUTES, _NIGHT)
+    end = time.monotonic() + 60 * read_time(MINUTES, _NIGHT)
     inputs = 0
     while time.monotonic() < end:
         inputs += run_target(target, tmp_path, 5 * _ROUND)

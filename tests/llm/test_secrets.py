@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from hopwright.errors import HopwrightError
 from hopwright.llm.client import Client
 from hopwright.llm.progress import render_progress
+from hopwright.llm.providers.base import describe_cause, wrap_status
 from hopwright.llm.redaction import HIDDEN, Redactor
 from hopwright.llm.store import Store
 from hopwright.llm.transcripts import find_exchanges, render_transcript
@@ -104,6 +105,21 @@ def test_whole_and_shortened_keys_are_removed_and_short_words_are_not() -> None:
     assert redactor.clean("Incorrect API key provided: sk-ab****efgh.") == f"Incorrect API key provided: {HIDDEN}."
     assert redactor.clean("abc sk-learn **bold**") == "abc sk-learn **bold**"
     assert Redactor([]).clean("anything") == "anything"
+
+
+@pytest.mark.parametrize("place", range(0, 30, 3))
+def test_no_part_of_a_key_that_an_error_cuts_is_kept(place: int) -> None:
+    redactor = Redactor([KEY])
+    for before, body in ((len("HTTP 500: "), b"%s"), (len("HTTP 400: "), b'{"error": {"message": "%s"}}')):
+        for cut in (100, 200, 300, 1_000, 2_000):
+            filling = "x " * ((cut - before) // 2) + "y" * place
+            error = wrap_status(500, body % f"{filling[place:]}{KEY} end".encode(), {})
+            assert KEY[:12] not in redactor.clean_error(str(error))
+    for text in (KEY[:20], f"{KEY[:20]}…", f"'{KEY[:14]}", KEY + "x"):
+        cleaned = redactor.clean(f"key {text} said")
+        assert HIDDEN in cleaned and KEY[:12] not in cleaned and cleaned.endswith(" said")
+    error = describe_cause(ValueError("." * (150 + place) + KEY + "." * 200))
+    assert KEY[:12] not in redactor.clean_error(error)
 
 
 def _spellings(key: str) -> dict[str, str]:

@@ -65,6 +65,17 @@ def test_five_hundred_questions_are_made_offline_in_minutes(large: tuple[Picture
 
 
 @pytest.mark.e2e
+def test_what_is_asked_to_one_decimal_place_has_one(large: tuple[PictureSet, float]) -> None:
+    found, _ = large
+    items = (*(item for item, _ in found.items), *found.twins)
+    asked = [item for item in items if "one decimal place" in item.question]
+    assert len(asked) >= 10 and any(item in found.twins for item in asked)
+    for item in asked:
+        for text in (item.answer, *item.options.values()):
+            assert re.fullmatch(r"[\d,]+\.\d", text), (item.question, text)
+
+
+@pytest.mark.e2e
 def test_the_proofs_hold_by_brute_force(
     large: tuple[PictureSet, float], raw: RawFacts, drafter: PictureDrafter
 ) -> None:

@@ -131,7 +131,7 @@ def list_hops(item: Item) -> Iterator[tuple[Derivation, dict[int, str], str]]:
 def test_no_hop_of_a_draft_has_a_second_answer(sample: GraphStore, raw: RawFacts) -> None:
     second = [
         (item.id, derivation, found)
-        for item in draft_items(sample, 400)
+        for item in draft_items(sample, 240)
         for derivation, answers, answer in list_hops(item)
         if (found := find_second_answers(derivation, answers, answer, raw))
     ]

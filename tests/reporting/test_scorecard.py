@@ -8,7 +8,7 @@ import pytest
 
 from hopwright.checks import CheckedItem
 from hopwright.knowledge.wikidata.store import GraphStore
-from hopwright.reporting.scorecard import Scorecard, mask_question, render_scorecard
+from hopwright.reporting.scorecard import Scorecard, SolverScore, mask_question, render_scorecard
 from tests.builders import all_items, bridge_item, chain_item, converging_item, score
 from tests.drafts import draft_items
 
@@ -40,6 +40,18 @@ def test_limits_are_held_or_not():
     assert opening.value == pytest.approx(2 / 3) and not opening.met and not card.met
     assert names["commonest final answer"].met  # one of three is as few as can be
     assert "not met" in opening.text()
+    assert any(line.startswith(f"{opening.name}: ") for line in card.missed)
+
+
+def test_guessers_that_are_right_too_often_are_named() -> None:
+    card = score([chain_item()])
+    often = SolverScore(solver="longest", tried=200, accuracy=0.61, bound=0.3, met=False)
+    struck = SolverScore(solver="odd", tried=200, accuracy=0.1, bound=0.3, met=False, struck=0.5)
+    card = card.model_copy(update={"item_solvers": (often,), "hop_solvers": (struck,), "thresholds": ()})
+    assert card.missed == (
+        "guesser longest, multi-hop questions: 61.0% right, at most 30.0%",
+        "guesser odd, sub-questions: 50.0% right once what it points to is struck out, at most 30.0%",
+    )
 
 
 def test_nothing_gives_an_empty_card():

@@ -120,6 +120,37 @@ def test_a_journal_over_other_tasks_or_a_damaged_one_is_refused(world: World, tm
         Journal(tmp_path, BASIS).open()
 
 
+@pytest.mark.parametrize("line", [
+    b"7", b"[]", b"nonsense", b'{"end": 7}', b'{"end": "a"}',
+    b'{"end":"a","task":"x","turn":0,"right":true,"steps":"many"}',
+    b'{"end":"a","task":"x","turn":0,"right":true,"steps":1,"useless":0,"rewards":[]}', b'{"begin":"b"}',
+    b'{"take":"b","turn":0,"text":"","calls":[1]}', b'{"what": 1}', b"\xff\xfe", b"[" * 100_000,
+])  # fmt: skip
+def test_a_damaged_line_is_named_whoever_reads_it(line: bytes, world: World, tmp_path: Path) -> None:
+    pool, journal = open_pool(*world, tmp_path)
+    pool.begin([("a", world[1][0].id)], "tools")
+    journal.close()
+    path = tmp_path / NAME
+    whole = path.read_bytes()
+    path.write_bytes(whole + line + b"\n" + whole.splitlines(keepends=True)[1])
+    for read in (lambda: read_journal(tmp_path), lambda: Journal(tmp_path, BASIS).open()):
+        with pytest.raises(RunError, match=r"episodes\.jsonl:3: a damaged line"):
+            read()
+    path.write_bytes(whole + line)  # cut short: still being written, or never answered
+    assert len(read_journal(tmp_path)) == 1
+    path.write_bytes(line + b"\n" + whole)
+    with pytest.raises(RunError, match=r"episodes\.jsonl:1: a damaged line"):
+        read_journal(tmp_path)
+
+
+def test_a_turn_of_an_episode_that_never_began_is_refused(world: World, tmp_path: Path) -> None:
+    _, journal = open_pool(*world, tmp_path)
+    journal.append([{"take": "a", "turn": 0, "text": "", "calls": []}])
+    journal.close()
+    with pytest.raises(RunError, match="a turn of a, which never began"):
+        open_pool(*world, tmp_path)
+
+
 def test_compacting_keeps_open_episodes_and_results(world: World, tmp_path: Path) -> None:
     pool, journal = open_pool(*world, tmp_path)
     drawn = pool.draw(8, 0, "train")

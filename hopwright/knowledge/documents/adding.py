@@ -28,6 +28,7 @@ from hopwright.knowledge.documents.parts import PartWriter
 from hopwright.knowledge.documents.readers import (
     MalformedRow,
     RawDocument,
+    SkippedFile,
     SourceFile,
     list_source_files,
     read_documents,
@@ -37,7 +38,7 @@ from hopwright.knowledge.documents.store import CorpusStore
 from hopwright.runs.files import clear_leftovers, explain_os_errors, hash_file, hold_lock
 from hopwright.settings.corpus import CorpusAddParameters
 
-_BATCH = 8192
+_BATCH, _BATCH_CHARACTERS = 8192, 1 << 25
 Found = tuple[SourceFile, RawDocument | MalformedRow]
 
 
@@ -72,10 +73,12 @@ def add_source(
     call leaves the corpus as it was. Raises InputError for a source that is missing, damaged, or has more malformed
     rows than is put up with; RunError when another process adds to the same corpus.
     """
-    files = list_source_files(source)
+    files, skipped = list_source_files(source)
     readable = [file for file in files if find_format(file, parameters.format)]
     if not readable:
         raise InputError(f"{source}: no file of a known ending; name the format with --format")
+    nameless = [file for file in files if not find_format(file, parameters.format)]
+    skipped += [SkippedFile(file.name, "its ending says nothing") for file in nameless]
     hashes = {str(path): hash_file(path) for path in dict.fromkeys(file.path for file in readable)}
     settings = _describe(parameters)
     key = hashlib.sha256(json.dumps([sorted(hashes.values()), settings]).encode()).hexdigest()
@@ -86,7 +89,7 @@ def add_source(
             if entry.sha256 == key:
                 return _report(folder, manifest, entry, reused=True)
         adding = _Adding(folder, manifest, parameters, progress or (lambda line: None))
-        counts = adding.run(readable, len(files) - len(readable))
+        counts = adding.run(readable, skipped)
         entry = SourceEntry(
             name=str(source), sha256=key, files=hashes, settings=settings, counts=counts, left_out=adding.left_out.name
         )
@@ -113,14 +116,15 @@ class _Adding:
         self.parts = self._writer.parts
         self._counts = dict.fromkeys(SourceCounts.model_fields, 0)
 
-    def run(self, files: list[SourceFile], skipped: int) -> SourceCounts:
+    def run(self, files: list[SourceFile], skipped: list[SkippedFile]) -> SourceCounts:
         """Write the parts; returns the counts."""
-        self._counts["files_skipped"] = skipped
         self._restore()
         rows = _read_all(files, self._parameters)
         aside = self.left_out.with_name(f".{self.left_out.name}.tmp")
         with explain_os_errors(aside), aside.open("w", encoding="utf-8") as log:
-            while batch := list(islice(rows, _BATCH)):
+            for one in skipped:
+                self._leave_out(log, "files_skipped", one.name, "the file", one.reason)
+            for batch in _take_batches(rows):
                 self._add_batch(batch, log)
                 self._progress(f"{self._counts['found']:,} documents read")
             self._refuse_malformed(log)
@@ -156,7 +160,7 @@ class _Adding:
         fresh: list[tuple[SourceFile, RawDocument, bytes]] = []
         for file, row in batch:
             if isinstance(row, MalformedRow):
-                self._leave_out(log, "malformed", file, row.place, row.reason)
+                self._leave_out(log, "malformed", file.name, row.place, row.reason)
             else:
                 fresh.append((file, row, hash_document(row.title, row.text)))
         fresh = self._drop_repeated(fresh, log)
@@ -173,7 +177,7 @@ class _Adding:
             self._writer.add(one.id, one.raw, one.file, one.passages)
         for file, raw, (twin, share) in repeating:
             reason = f"{share:.0%} of its shingles are those of {self._find_id(twin).hex()}"
-            self._leave_out(log, "near_duplicates", file, raw.place, reason)
+            self._leave_out(log, "near_duplicates", file.name, raw.place, reason)
         self._counts["added"] += len(kept)
         self._writer.flush_full()
 
@@ -186,7 +190,7 @@ class _Adding:
         kept, here = [], set[bytes]()
         for (file, raw, id), there in zip(rows, known.tolist(), strict=True):
             if there or id in here:
-                self._leave_out(log, "duplicates", file, raw.place, f"the same title and text as {id.hex()}")
+                self._leave_out(log, "duplicates", file.name, raw.place, f"the same title and text as {id.hex()}")
             else:
                 here.add(id)
                 kept.append((file, raw, id))
@@ -197,9 +201,9 @@ class _Adding:
         before = len(self._store.ids)
         return bytes(self._store.ids[row]) if row < before else self._writer.read_id(row - before)
 
-    def _leave_out(self, log: IO[str], why: str, file: SourceFile, place: str, reason: str) -> None:
+    def _leave_out(self, log: IO[str], why: str, file: str, place: str, reason: str) -> None:
         self._counts[why] += 1
-        log.write(json.dumps({"file": file.name, "place": place, "why": why, "reason": reason}) + "\n")
+        log.write(json.dumps({"file": file, "place": place, "why": why, "reason": reason}) + "\n")
 
     def _refuse_malformed(self, log: IO[str]) -> None:
         bad, found = self._counts["malformed"], self._counts["found"]
@@ -223,6 +227,19 @@ def _read_all(files: list[SourceFile], parameters: CorpusAddParameters) -> Itera
     for file in files:
         for row in read_documents(file, parameters.format):
             yield file, row
+
+
+def _take_batches(rows: Iterator[Found]) -> Iterator[list[Found]]:
+    """The rows in batches of so many, or of so much text."""
+    batch, characters = list[Found](), 0
+    for found in rows:
+        batch.append(found)
+        characters += len(found[1].text) if isinstance(found[1], RawDocument) else 0
+        if len(batch) >= _BATCH or characters >= _BATCH_CHARACTERS:
+            yield batch
+            batch, characters = [], 0
+    if batch:
+        yield batch
 
 
 def _describe(parameters: CorpusAddParameters) -> dict[str, str | int | float]:

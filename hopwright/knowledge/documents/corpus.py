@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hopwright.errors import InputError
-from hopwright.foreign import LONGEST_FILE, JsonError, load_json, open_file, read_bounded
+from hopwright.foreign import LONGEST_FILE, JsonError, load_json, open_file, read_bounded, show_invalid
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Passage
 
@@ -55,9 +55,7 @@ def read_corpus(path: Path) -> list[CorpusPassage]:
         try:
             passages.append(CorpusPassage.model_validate(row))
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            where = ".".join(map(str, first["loc"])) or "it"
-            raise InputError(f"{path}, {place}: {where}: {first['msg']}") from None
+            raise InputError(f"{path}, {place}: {show_invalid(error)}") from None
     if not passages:
         raise InputError(f"{path}: no passages in it")
     return passages

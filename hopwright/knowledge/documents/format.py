@@ -52,7 +52,7 @@ class SourceCounts(_Saved):
     duplicates: int = 0
     near_duplicates: int = 0
     files_skipped: int = 0
-    """Files whose ending says nothing; their documents are in none of the other numbers."""
+    """Files whose ending says nothing, and what is no file of the source; no other number counts what is in them."""
 
 
 class SourceEntry(_Saved):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from hopwright.errors import InputError
-from hopwright.foreign import JsonError, load_json
+from hopwright.foreign import JsonError, load_json, show_misfit
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,4 +33,4 @@ def read_country_codes(files: Mapping[str, bytes]) -> tuple[CountryCodes, ...]:
             for row in rows
         )
     except (JsonError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"world-countries: not the layout that is read ({error})") from None
+        raise InputError(f"world-countries: not the layout that is read ({show_misfit(error)})") from None

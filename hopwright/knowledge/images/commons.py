@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from hopwright.errors import ServiceError
-from hopwright.foreign import BodyError, BodyReader, JsonError, load_json, show
+from hopwright.foreign import BodyError, BodyReader, JsonError, load_json, show, show_misfit
 from hopwright.knowledge.images.pictures import FoundPicture, PictureKind, PictureName
 from hopwright.knowledge.images.rendering import MOST_BYTES
 from hopwright.knowledge.wikidata.roles import COAT_OF_ARMS, FLAG, LOGO, PICTURE
@@ -116,7 +116,7 @@ class CommonsPictures:
                 pages = load_json(body)["query"]["pages"].values()
                 yield from (_read_file(page) for page in pages if page.get("imageinfo"))
             except (BodyError, JsonError, KeyError, TypeError, AttributeError, IndexError) as error:
-                raise ServiceError(f"{self._api}: does not answer as MediaWiki does ({show(error)})") from None
+                raise ServiceError(f"{self._api}: does not answer as MediaWiki does ({show_misfit(error)})") from None
 
     def _fetch_file(self, url: str) -> bytes:
         """A file, empty where it is larger than a picture may be: such a one cannot be drawn, and the others can."""

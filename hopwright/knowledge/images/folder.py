@@ -42,9 +42,9 @@ class FolderPictures:
         with open_file(table) as file:
             text = read_bounded(file, _MOST_TABLE, table).decode("utf-8", "replace")
         rows = csv.DictReader(io.StringIO(text.removeprefix("﻿"), newline=""), delimiter=_TABLES[table.name])
-        if missing := [name for name in _COLUMNS if name not in (rows.fieldnames or ())]:
-            raise InputError(f"{table}: has no column {missing[0]}; it needs {', '.join(_COLUMNS)}")
         try:
+            if missing := [name for name in _COLUMNS if name not in (rows.fieldnames or ())]:
+                raise InputError(f"{table}: has no column {missing[0]}; it needs {', '.join(_COLUMNS)}")
             for number, row in enumerate(rows, start=2):
                 yield self._read_row(row, f"{table} line {number}")
         except csv.Error as error:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hopwright.errors import InputError
-from hopwright.foreign import JsonError, load_json
+from hopwright.foreign import JsonError, load_json, show_misfit
 from hopwright.knowledge.images.packages import MARKS, fetch_package, read_archive
 from hopwright.knowledge.images.pictures import FoundPicture, PictureName
 from hopwright.knowledge.images.rendering import writes_text
@@ -43,4 +43,4 @@ class MarkPictures:
                     text=("text",) if writes_text(files[path]) else (),
                 )
         except (JsonError, KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"simple-icons: {_LIST} is not the layout that is read ({error})") from None
+            raise InputError(f"simple-icons: {_LIST} is not the layout that is read ({show_misfit(error)})") from None

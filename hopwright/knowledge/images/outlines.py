@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from hopwright.errors import InputError
-from hopwright.foreign import JsonError, load_json
+from hopwright.foreign import JsonError, load_json, show_misfit
 from hopwright.knowledge.images.codes import read_country_codes
 from hopwright.knowledge.images.packages import ATLAS, COUNTRIES, fetch_package, read_archive
 from hopwright.knowledge.images.pictures import FoundPicture, PictureName
@@ -75,7 +75,7 @@ def read_shapes(data: bytes) -> Iterator[tuple[str, list[Ring]]]:
             polygons = {"Polygon": [one["arcs"]], "MultiPolygon": one["arcs"]}[one["type"]]
             yield code, [_join_arcs(polygon[0], arcs) for polygon in polygons]
     except (JsonError, KeyError, TypeError, IndexError, ValueError) as error:
-        raise InputError(f"world-atlas: {_FILE} is not the layout that is read ({error})") from None
+        raise InputError(f"world-atlas: {_FILE} is not the layout that is read ({show_misfit(error)})") from None
 
 
 def project_shape(rings: Sequence[Ring]) -> list[Ring]:

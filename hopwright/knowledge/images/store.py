@@ -83,9 +83,11 @@ _SCHEMA = pa.schema(
 class PictureStore:
     """Reads a store; pictures are in the order of kind, entity and hash."""
 
-    def __init__(self, folder: Path, pictures: Sequence[Picture]) -> None:
+    def __init__(self, folder: Path, pictures: Sequence[Picture], undrawn: Sequence[str] = ()) -> None:
+        """`undrawn`: for each picture of a source that could not be drawn, why, and which it is."""
         self.folder = folder
         self.pictures = tuple(pictures)
+        self.undrawn = tuple(undrawn)
         self._by_document = {one.document: one for one in pictures}
         self._by_media = {one.media: one for one in pictures}
 
@@ -95,12 +97,13 @@ class PictureStore:
         try:
             manifest = load_json((folder / "manifest.json").read_bytes())
             version = manifest["version"]
+            undrawn = [str(one["reason"]) for one in manifest.get("failed", [])]
             table = pq.read_table(folder / "pictures.parquet", schema=_SCHEMA)
         except (OSError, JsonError, KeyError, TypeError, pa.ArrowException):
             raise StoreError(f"{folder}: no store of pictures: `hopwright images fetch` makes one") from None
         if version != STORE_VERSION:
             raise StoreError(f"{folder}: a store of version {version}: make it again with `hopwright images fetch`")
-        return cls(folder, [Picture(**{**row, "alike": tuple(row["alike"])}) for row in table.to_pylist()])
+        return cls(folder, [Picture(**{**row, "alike": tuple(row["alike"])}) for row in table.to_pylist()], undrawn)
 
     @property
     def usable(self) -> tuple[Picture, ...]:
@@ -192,7 +195,7 @@ def build_store(
         "failed": failed,
     }
     write_file(folder / "manifest.json", (json.dumps(manifest, indent=1) + "\n").encode())
-    return PictureStore(folder, pictures)
+    return PictureStore(folder, pictures, [one["reason"] for one in failed])
 
 
 def _tabulate(pictures: Iterable[Picture]) -> pa.Table:

@@ -100,7 +100,7 @@ def show(store: GraphStore, id: str, *, most: int = 50) -> dict[str, Any]:
     Raises InputError for an id that the store does not have.
     """
     if id not in store:
-        raise InputError(f"{id!r} is not in the store; look for a name with: hopwright graph find NAME")
+        raise InputError(f"{id!r} is no id of an entity in the store; look for a name with: hopwright graph find NAME")
     outward = store.out_edges(id)
     inward = store.in_edges_spread(id, most)
     return {

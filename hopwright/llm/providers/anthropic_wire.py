@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from hopwright.foreign import show
+from hopwright.foreign import show_misfit
 from hopwright.llm.providers.base import LONGEST_NAME, Call, CallError, Reply, clean_text, read_count
 from hopwright.llm.schemas import strict_schema
 from hopwright.llm.tool_calls import ToolCall, make_tool_call
@@ -85,7 +85,7 @@ def read_reply(body: Mapping[str, Any], headers: Mapping[str, str], *, calling: 
             calls=_read_calls(blocks) if calling else (),
         )
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-        raise CallError("garbled", f"the answer is not a message: no {show(error)}") from error
+        raise CallError("garbled", f"the answer is not a message: {show_misfit(error)}") from error
 
 
 def _write_call(call: ToolCall) -> dict[str, Any]:

@@ -24,8 +24,9 @@ MAYBE_BILLED: frozenset[ErrorKind] = frozenset({"timeout", "connection", "garble
 _MOST_TOKENS = 10**9
 LONGEST_NAME = 200
 """Characters that are kept of what a provider calls a model or a request."""
-_LONGEST_MESSAGE = 2000
-"""Characters that are kept of what an error says."""
+_LONGEST_MESSAGE = 8192
+"""Characters that are kept of what an error says, until keys are taken out: of a key that a cut divides, a part would
+stay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,7 @@ def wrap_status(status: int, content: bytes, headers: Mapping[str, str]) -> Call
     body = body if isinstance(body, dict) else None
     error = (body or {}).get("error")
     message = error.get("message") if isinstance(error, dict) else error
-    text = str(message or content[:300].decode("utf-8", "replace") or "no reason given")[:_LONGEST_MESSAGE]
+    text = str(message or content[:_LONGEST_MESSAGE].decode("utf-8", "replace") or "no reason given")[:_LONGEST_MESSAGE]
     text = clean_text(text)
     if 300 <= status < 400:
         text = f"it redirects to {headers.get('location') or 'another address'}, which is not followed"
@@ -143,7 +144,7 @@ def read_count(value: object) -> int:
 def describe_cause(error: BaseException) -> str:
     """The innermost cause of an error, in one line."""
     error = find_cause(error)
-    return f"{type(error).__name__}: {show(error)}" if str(error) else type(error).__name__
+    return f"{type(error).__name__}: {show(error, _LONGEST_MESSAGE)}" if str(error) else type(error).__name__
 
 
 def find_cause(error: BaseException) -> BaseException:
@@ -159,7 +160,7 @@ def read_json(content: bytes) -> dict[str, Any]:
         body = load_json(content, halves=True)
     except JsonError as error:
         raise CallError(
-            "garbled", f"the answer is not JSON ({error}): {content[:100].decode('utf-8', 'replace')!r}"
+            "garbled", f"the answer is not JSON ({error}): {content[:_LONGEST_MESSAGE].decode('utf-8', 'replace')!r}"
         ) from None
     if not isinstance(body, dict):
         raise CallError("garbled", "the answer is not a JSON object")

@@ -29,6 +29,12 @@ def test_passages_end_with_paragraphs_else_with_sentences() -> None:
     assert cut[1] == "Four five six seven."
 
 
+def test_what_goes_on_without_white_space_is_cut_too() -> None:
+    places = cut_passages("漢" * 1_050, 5)
+    assert places == [(0, 500), (500, 1_000), (1_000, 1_050)]
+    assert cut_passages("x" * 101, 1) == [(0, 100), (100, 101)]
+
+
 def test_a_text_within_the_limit_stays_whole() -> None:
     assert cut_passages("  A b c.\n\nD e. ", 5) == [(2, 14)]
     assert cut_passages("  A b c.\n\nD e. ", 0) == [(2, 14)]

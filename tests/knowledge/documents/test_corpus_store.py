@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import json
+import os
+import socket
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -8,6 +11,7 @@ import pytest
 from hopwright.errors import InputError, RunError, StoreError
 from hopwright.knowledge.documents import adding, parts
 from hopwright.knowledge.documents.adding import list_left_out
+from hopwright.knowledge.documents.duplicates import NearDuplicateIndex
 from hopwright.knowledge.documents.format import MANIFEST, read_manifest
 from hopwright.knowledge.documents.store import CorpusStore
 from hopwright.runs.files import hold_lock
@@ -137,6 +141,52 @@ def test_a_folder_counts_the_files_that_it_passes_over(tmp_path: Path) -> None:
     (folder / "a.txt").unlink()
     with pytest.raises(InputError, match="no file of a known ending"):
         add(folder, tmp_path / "d")
+
+
+def test_what_is_no_file_of_the_folder_is_counted_and_named(tmp_path: Path) -> None:
+    folder, outside = tmp_path / "folder", tmp_path / "secret.txt"
+    folder.mkdir()
+    outside.write_text("Some secret words.")
+    (folder / "a.txt").write_text("Some words.")
+    os.mkfifo(folder / "pipe.txt")
+    with socket.socket(socket.AF_UNIX) as bound:
+        bound.bind(str(folder / "s.txt"))
+    links = {"link": outside, "folder": tmp_path, "nowhere": tmp_path / "none", "ring": folder / "ring"}
+    for name, target in links.items():
+        (folder / name).symlink_to(target)
+    (folder / "own.txt").symlink_to(folder / "a.txt")
+    with tarfile.open(folder / "b.tar", "w") as tar:
+        tar.add(folder / "link", "c.txt")
+    report = add(folder, tmp_path / "c")
+    assert (report.counts.found, report.counts.added, report.counts.files_skipped) == (2, 2, 7)
+    lines = list(list_left_out(report.left_out, 99))
+    for name, reason in (
+        ("pipe.txt", "it is a pipe, not a file"), ("s.txt", "it is a socket, not a file"),
+        ("link", "a link that leads out of the folder"), ("folder", "a link that leads out of the folder"),
+        ("nowhere", "a link that leads nowhere"), ("ring", "a link that leads in a ring"),
+        ("b.tar:c.txt", "a link or a device in an archive"),
+    ):  # fmt: skip
+        assert f"{folder}/{name}, the file: {reason}" in lines
+    assert CorpusStore.open(tmp_path / "c").document(0).text == "Some words."
+    (folder / "a.txt").unlink()
+    (folder / "own.txt").unlink()
+    (folder / "b.tar").unlink()
+    with pytest.raises(InputError, match=r"no file in it that is read: .*folder/folder is skipped, a link"):
+        add(folder, tmp_path / "d")
+
+
+def test_a_batch_ends_when_it_has_much_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+
+    def sift(self: NearDuplicateIndex, texts: list[str], first_row: int) -> list[None]:
+        sizes.append(len(texts))
+        return [None] * len(texts)
+
+    monkeypatch.setattr(adding, "_BATCH_CHARACTERS", 1_000)
+    monkeypatch.setattr(NearDuplicateIndex, "sift", sift)
+    source = write_lines(tmp_path / "a.jsonl", [{"title": str(n), "text": "x" * 400} for n in range(7)])
+    assert add(source, tmp_path / "c").counts.added == 7
+    assert sizes == [3, 3, 1]
 
 
 def test_damage_is_noticed_and_named(tmp_path: Path) -> None:

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 import re
+import tracemalloc
+from unittest import mock
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hopwright.knowledge.documents import shingles
+from hopwright.knowledge.documents.chunking import cut_passages
 from hopwright.knowledge.documents.duplicates import NearDuplicateIndex, SortedRuns
 from hopwright.knowledge.documents.shingles import hash_bands, hash_shingles, measure_overlap
 
@@ -33,6 +37,31 @@ def test_texts_hashed_together_are_hashed_as_alone(texts: list[str]) -> None:
     for place, text in enumerate(texts):
         assert pieces[owner == place].tolist() == hash_shingles([text])[0].tolist()
         assert bands[place].tolist() == hash_bands([text])[0].tolist()
+
+
+@given(st.lists(WORDS, max_size=6), st.integers(1, 9))
+def test_texts_hashed_in_small_slices_are_hashed_as_whole(texts: list[str], size: int) -> None:
+    pieces, owner = hash_shingles(texts)
+    bands = hash_bands(texts)
+    with mock.patch.object(shingles, "_SLICE", size):
+        found = hash_shingles(texts)
+        assert (found[0].tolist(), found[1].tolist()) == (pieces.tolist(), owner.tolist())
+        assert hash_bands(texts).tolist() == bands.tolist()
+
+
+@pytest.mark.parametrize("text", ["a", "a ", "漢"])
+def test_a_long_text_takes_memory_in_proportion(text: str) -> None:
+    long = text * (4_000_000 // len(text.encode()))
+    part = long[:500_000]
+    tracemalloc.start()
+    try:
+        hash_bands([long])
+        assert tracemalloc.get_traced_memory()[1] < 12 * 4_000_000
+        tracemalloc.reset_peak()
+        assert len(cut_passages(part, 200)) >= 25
+        assert tracemalloc.get_traced_memory()[1] < 2 * 500_000
+    finally:
+        tracemalloc.stop()
 
 
 @given(st.lists(st.lists(st.integers(0, 20), max_size=8), max_size=8))

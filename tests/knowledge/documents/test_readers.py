@@ -27,7 +27,7 @@ GOOD = {"id": 7, "title": "Oslo", "text": "Oslo is a capital.", "url": "https://
 
 
 def read(path: Path, wanted: Any = "auto") -> list[RawDocument | MalformedRow]:
-    return [row for file in list_source_files(path) for row in read_documents(file, wanted)]
+    return [row for file in list_source_files(path)[0] for row in read_documents(file, wanted)]
 
 
 def read_text(path: Path, text: str) -> list[RawDocument | MalformedRow]:
@@ -250,11 +250,11 @@ def test_a_folder_is_read_in_a_fixed_order_without_hidden_files(tmp_path: Path) 
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(f"Text of {name}.")
-    assert [file.path.name for file in list_source_files(tmp_path)] == ["c.md", "b.txt"]
+    assert [file.path.name for file in list_source_files(tmp_path)[0]] == ["c.md", "b.txt"]
     with pytest.raises(InputError, match="no such file or folder"):
         list_source_files(tmp_path / "none")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match="no files in it"):
+    with pytest.raises(InputError, match="no file in it"):
         list_source_files(tmp_path / "empty")
 
 
@@ -404,7 +404,7 @@ def test_one_long_text_in_every_row_is_refused_though_the_rows_differ(tmp_path: 
     pq.write_table(table, path, compression="zstd")
     taken = 0
     with pytest.raises(InputError, match="times its size"):
-        for file in list_source_files(path):
+        for file in list_source_files(path)[0]:
             for _ in read_documents(file, "auto"):
                 taken += 1
     assert taken < rows / 5

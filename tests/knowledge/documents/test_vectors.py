@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -208,6 +209,28 @@ def test_an_answer_that_breaks_parsers_is_one_line(body: bytes, monkeypatch: pyt
     with pytest.raises(ServiceError, match="holds no embeddings") as refused:
         answer_with(monkeypatch, lambda request: httpx.Response(200, content=body)).embed(["a"])
     assert len(str(refused.value)) < 500
+
+
+def test_the_key_is_in_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    key = "sk-planted-0123456789qrstuvwx"
+    monkeypatch.setenv("HOPWRIGHT_EMBEDDINGS_KEY", key)
+    bodies = [json.dumps({"data": [{"index": 0, "embedding": [text]}]}) for text in (key, key[:20], "." * 150 + key)]
+    for body in bodies:
+        made = httpx.Response(200, content=body)
+        with pytest.raises(ServiceError, match="holds no embeddings") as refused:
+            answer_with(monkeypatch, lambda request, made=made: made).embed(["a"])  # type: ignore[misc]
+        assert key[:12] not in str(refused.value)
+
+    def fail(request: httpx.Request) -> httpx.Response:
+        raise httpx.LocalProtocolError(f"Illegal header value b'Bearer {key}'")
+
+    with pytest.raises(ServiceError, match="cannot be reached") as refused:
+        answer_with(monkeypatch, fail).embed(["a"])
+    assert key[:12] not in str(refused.value)
+    for wrong in ("sk-\npart", "sk-é"):
+        monkeypatch.setenv("HOPWRIGHT_EMBEDDINGS_KEY", wrong)
+        with pytest.raises(InputError, match="HOPWRIGHT_EMBEDDINGS_KEY holds characters that no key has"):
+            open_embedder("http://127.0.0.1:9/v1#tiny")
 
 
 def test_an_endpoint_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

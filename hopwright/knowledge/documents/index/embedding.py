@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hopwright.errors import InputError, ServiceError
 from hopwright.foreign import ENCODINGS, BodyError, BodyReader, load_json, read_body_limit, show
+from hopwright.llm.redaction import Redactor
 from hopwright.text import embeddings
 
 Vectors = NDArray[np.float32]
@@ -59,6 +60,9 @@ class EndpointEmbedder:
         self._model = model
         self.name = f"{url.rstrip('/')}#{model}"
         key = os.environ.get(_KEY, "").strip()
+        if not key.isascii() or not key.isprintable():
+            raise InputError(f"{_KEY} holds characters that no key has: set it anew")
+        self._clean = Redactor([key]).clean
         headers = {"Accept-Encoding": ENCODINGS} | ({"Authorization": f"Bearer {key}"} if key else {})
         self._client = httpx.Client(timeout=_TIMEOUT_S, headers=headers, transport=httpx.HTTPTransport(retries=_TRIES))
 
@@ -71,12 +75,13 @@ class EndpointEmbedder:
             status = error.response.status_code
             raise ServiceError(f"{self._url} answers {status}; run the same command again") from None
         except httpx.HTTPError as error:
-            reason = str(error) or type(error).__name__
+            reason = show(self._clean(str(error))) or type(error).__name__
             raise ServiceError(f"{self._url} cannot be reached ({reason}); run the same command again") from None
         except BodyError as error:
             raise ServiceError(f"{self._url}: {error}") from None
         except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise ServiceError(f"{self._url}: its answer holds no embeddings ({show(repr(error))})") from None
+            reason = show(self._clean(repr(error)))
+            raise ServiceError(f"{self._url}: its answer holds no embeddings ({reason})") from None
         if vectors.ndim != 2 or len(vectors) != len(texts):
             raise ServiceError(f"{self._url}: {len(texts)} texts were sent, embeddings of shape {vectors.shape} came")
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)

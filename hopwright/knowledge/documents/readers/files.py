@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
 from hopwright.errors import InputError
-from hopwright.foreign import open_file
+from hopwright.foreign import check_file, open_file
 
 _PACKED: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
 _TARS = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2")
@@ -63,17 +63,33 @@ class SourceFile:
             yield _unpack(file, self.member or self.path.name)
 
 
-def list_source_files(source: Path) -> list[SourceFile]:
+@dataclass(frozen=True, slots=True)
+class SkippedFile:
+    """Something in a source that is not read as a file, and why."""
+
+    name: str
+    reason: str
+
+
+def list_source_files(source: Path) -> tuple[list[SourceFile], list[SkippedFile]]:
     """List the files of a source in a fixed order: itself, or all below a folder; an archive's members in its order.
 
-    Raises InputError when there is none, or for an archive that is truncated or damaged.
+    Hidden files are not looked at. What else is no file of the folder is listed as skipped: pipes, sockets, devices,
+    and links that lead to a folder, nowhere, or out of the source. Raises InputError when there is no file, or for an
+    archive that is truncated or damaged.
     """
     if not source.exists():
         raise InputError(f"{source}: no such file or folder")
-    paths = sorted(_walk(source)) if source.is_dir() else [source]
+    paths, skipped = _walk(source) if source.is_dir() else ([source], [])
     if not paths:
-        raise InputError(f"{source}: no files in it")
-    return [file for path in paths for file in _list_members(path)]
+        why = f" that is read: {skipped[0].name} is skipped, {skipped[0].reason}" if skipped else ""
+        raise InputError(f"{source}: no file in it{why}")
+    files: list[SourceFile] = []
+    for path in paths:
+        members, others = _list_members(path)
+        files += members
+        skipped += others
+    return files, skipped
 
 
 @contextlib.contextmanager
@@ -128,14 +144,41 @@ def _open_tar(path: Path) -> tarfile.TarFile:
     return tarfile.open(fileobj=_ShortReads(cast(Any, unpacked)), mode="r:")
 
 
-def _walk(folder: Path) -> Iterator[Path]:
-    for path in folder.rglob("*"):
-        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
-        if path.is_file() and not hidden:
-            yield path
+def _walk(folder: Path) -> tuple[list[Path], list[SkippedFile]]:
+    """The files below a folder, sorted, and what is neither a file nor a folder."""
+    files, skipped = list[Path](), list[SkippedFile]()
+    inside = folder.resolve()
+    for path in sorted(folder.rglob("*")):
+        if any(part.startswith(".") for part in path.relative_to(folder).parts):
+            continue
+        if reason := _refuse(path, inside):
+            skipped.append(SkippedFile(str(path), reason))
+        elif not path.is_dir():
+            files.append(path)
+    return files, skipped
 
 
-def _list_members(path: Path) -> list[SourceFile]:
+def _refuse(path: Path, inside: Path) -> str:
+    """Why something below a folder is not read; empty for files and folders of its own."""
+    try:
+        if path.is_symlink():
+            # Whoever packed the folder decides where its links lead.
+            if not path.resolve(strict=True).is_relative_to(inside):
+                return "a link that leads out of the folder"
+            if path.is_dir():
+                return "a link to a folder"
+        if not path.is_dir():
+            check_file(path)
+    except FileNotFoundError:
+        return "a link that leads nowhere"
+    except (OSError, RuntimeError) as error:  # before Python 3.13, links in a ring are a RuntimeError
+        return str(getattr(error, "strerror", "")) or "a link that leads in a ring"
+    return ""
+
+
+def _list_members(path: Path) -> tuple[list[SourceFile], list[SkippedFile]]:
+    """The files of an archive, and what else it holds but folders; for any other file, itself."""
+    others: list[SkippedFile] = []
     lower = path.name.lower()
     if lower.endswith(".zip"):
         with explain_damage(str(path)), open_file(path) as file, zipfile.ZipFile(file) as archive:
@@ -143,15 +186,21 @@ def _list_members(path: Path) -> list[SourceFile]:
     elif lower.endswith(_TARS):
         with explain_damage(str(path)), _open_tar(path) as tar:
             # Listing reads all of it, so that a truncated archive is noticed before anything is added.
-            entries = [entry for entry in tar if entry.isfile()]
+            every = list(tar)
+            entries = [entry for entry in every if entry.isfile()]
+            others = [
+                SkippedFile(f"{path}:{entry.name}", "a link or a device in an archive")
+                for entry in every
+                if not entry.isfile() and not entry.isdir()
+            ]
         if holes := next((entry.name for entry in entries if entry.issparse()), ""):
             raise InputError(f"{path}: {holes} has holes, whose length nothing bounds; pack it without --sparse")
         names = [entry.name for entry in entries]
         _read_through(path)
     else:
-        return [SourceFile(path)]
+        return [SourceFile(path)], []
     shown = [name for name in names if not any(part.startswith((".", "__MACOSX")) for part in name.split("/"))]
-    return [SourceFile(path, name) for name in shown]
+    return [SourceFile(path, name) for name in shown], others
 
 
 def _read_through(path: Path) -> None:
