@@ -208,3 +208,16 @@ def test_every_stage_of_the_dockerfile_rests_on_what_is_there() -> None:
     assert included
     for name in re.findall(r'"(\w+)\*"', included[1]):
         assert f"/app/{name}/__init__.py" in DOCKERFILE, name
+
+
+def test_prefect_asks_everybody_for_the_password_that_its_clients_send() -> None:
+    asked = SERVICES["prefect"]["environment"]["PREFECT_SERVER_API_AUTH_STRING"]
+    assert "${PREFECT_PASSWORD:?" in asked  # without one the composition does not start
+    clients = {
+        name: service["environment"]
+        for name, service in SERVICES.items()
+        if "PREFECT_API_URL" in service.get("environment", {})
+    }
+    assert clients
+    assert {one.get("PREFECT_API_AUTH_STRING") for one in clients.values()} == {asked}
+    assert "PREFECT_PASSWORD=" in EXAMPLE
