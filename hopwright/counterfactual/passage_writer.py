@@ -151,7 +151,8 @@ class PassageWriter:
             return _Clause(property, tuple(f"{who} {verb}" for verb in verbs[:1]), verbs)
         if not phrases.get("verb") and (len(objects) > 1 or not phrases.get("own")):
             entry = self._table.entity[property].worded(subject, object)
-            phrases = derive_phrases(entry.predicate or (f"has {{o}} as its {entry.label}",), entry.np)
+            has = "had" if entry.series else "has"
+            phrases = derive_phrases(entry.predicate or (f"{has} {{o}} as its {entry.label}",), entry.np)
         many = len(objects) > 1
         # A sentence with one subject or one complement has no place for several.
         own = [one for one in phrases.get("own", ()) if not many or "{are}" in one or "include {o}" in one]
@@ -174,6 +175,9 @@ class PassageWriter:
             exact = entry.value == "date" and (value.month, value.day) != (1, 1)
             on, told = ("on", render(value)) if exact else ("in", str(value.year))
             phrases = phrases or derive_phrases([one.replace("{y}", "{o}") for one in entry.year_predicate], ())
+        elif entry.series:
+            told, among = render(value), entry.label.removeprefix("place ")
+            phrases = {"verb": (f"is number {{o}} {among}",), "own": (f"{{its}} place {among} is {{o}}",)}
         else:
             told = render(value)
             phrases = phrases or derive_phrases((), entry.np)

@@ -24,6 +24,8 @@ SOURCE = "atlas"
 OWN = 3_000_000_000
 """Ids from here on are our own."""
 _RANGE = 1_000_000_000
+_NO_UNIT = "Q199"
+"""Wikidata's unit of what is counted."""
 _KINDS = {HUMAN: "person", COUNTRY: "country"}
 _LONG_AGO = LATEST_YEAR - 75
 _YEAR_OF_NAMESAKE = re.compile(r" \[\d{4}\]$")
@@ -126,7 +128,7 @@ class _Reader:
             member = self._find(series.kind, row["name"])
             if not member:
                 raise ValueError(f"series {series.name}: several may be meant by {row['name']}")
-            self._merge.numbers[member, series.property] = ("", str(place), "", SOURCE)
+            self._merge.numbers[member, series.property] = (_NO_UNIT, str(place), "", SOURCE)
             for column, (property, kind, _) in series.cells.items():
                 for value in _read_cell(row[column]) if column != "name" else ():
                     if not (found := self._find(kind, value)):

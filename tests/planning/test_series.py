@@ -14,6 +14,7 @@ from hopwright.knowledge.wikidata.series import Series, load_series
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.computation_forms import NextMember, read_form
 from hopwright.records import Compute, Item, Lookup
+from hopwright.wording.llm.computed import describe_computation
 from tests.drafts import draft_items, find_computations
 
 TABLE = default_table()
@@ -86,6 +87,14 @@ def test_a_member_is_found_by_what_it_alone_has(asked: list[tuple[Item, int, Nex
         assert columns or isinstance(found.derivation, Lookup), item.question
         for fact in columns:
             assert sample.subjects(fact.property, fact.object) == (fact.subject,)
+
+
+def test_a_step_is_said_plainly(asked: list[tuple[Item, int, NextMember]], sample: GraphStore) -> None:
+    for item, place, form in asked:
+        hops = {hop.index: hop for hop in item.hops}
+        told = describe_computation(item.hops[place], hops, sample.label, TABLE)
+        found = item.hops[int(form.reference[3:]) - 1].answer
+        assert told == f"the {TABLE.literal[form.series].series} right {'after' if form.later else 'before'} {found}"
 
 
 def test_whoever_forgets_the_step_finds_an_option(

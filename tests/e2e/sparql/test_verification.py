@@ -92,7 +92,8 @@ def test_facts_of_the_sample_are_confirmed_by_a_server_of_the_sample(served_samp
             objects.setdefault(property, []).append(other)
         checks += [FactCheck(id, property, found[0]) for property, found in objects.items() if len(found) == 1]
         facts = [fact for fact in sample.literals(id) if fact.datatype != "double"]
-        facts = [fact for fact in facts if not default_table().is_timeline(fact.property)]
+        table = default_table()
+        facts = [fact for fact in facts if not (table.is_timeline(fact.property) or table.is_series(fact.property))]
         held = [fact.property for fact in facts]
         checks += [FactCheck(id, fact.property, fact) for fact in facts if held.count(fact.property) == 1]
         units |= {fact.property: fact.unit for fact in facts if fact.datatype == "decimal"}

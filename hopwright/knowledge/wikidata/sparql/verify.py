@@ -152,7 +152,7 @@ def verify_reverse(client: SparqlClient, hop: Hop, *, max_age_s: float = DAY_S) 
     """
     answer = hop.answer_id or ""
     patterns, what, left_out = [], [], []
-    if any(default_table().is_timeline(literal.property) for literal in hop.evidence.literals):
+    if any(_is_own_list(literal.property) for literal in hop.evidence.literals):
         return Verdict(
             answer, hop.evidence.literals[0].property, answer, "unknown", note="a timeline is not Wikidata's"
         )
@@ -195,11 +195,16 @@ def _is_coordinate(literal: LiteralFact) -> bool:
     return literal.unit in (LATITUDE, LONGITUDE)
 
 
+def _is_own_list(property: str) -> bool:
+    """Whether a property is a timeline, or the place in a series: Wikidata has neither."""
+    return default_table().is_timeline(property) or default_table().is_series(property)
+
+
 def _is_sound(check: FactCheck) -> bool:
     return (
         is_entity(check.subject)
         and is_property(check.property)
-        and not default_table().is_timeline(check.property)
+        and not _is_own_list(check.property)
         and (not isinstance(check.expected, str) or is_entity(check.expected))
     )
 
