@@ -48,7 +48,8 @@ class ContextChecker:
         where = f"the context of hop {hop.index}"
         known = self._list_names(draft, hop, place, names)
         # Of a first wife `first` is no order, and `since 1900` belongs to the name of a series.
-        relations = [fact.property_label for fact in (*hop.evidence.triplets, *hop.evidence.literals)]
+        relations = [fact.property_label for fact in hop.evidence.triplets]
+        relations += [fact.property_label for fact in hop.evidence.literals]
         bare = remove_phrases(mask_names(text, known), [*self._list_units(hop), *relations])
         strange = list(find_unexpected_names(place, bare, self._list_words(hop)))
         foreign = [name.label for name in names.values() if name not in known and mentions(bare, name)]
