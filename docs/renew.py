@@ -16,18 +16,18 @@ from hopwright.knowledge.wikidata.properties import default_table
 
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
-    "hw-5f11c5e576026a0d",
+    "hw-7e1264931fa6f323",
+    "hw-cd7008ef35f20cb0",
+    "hw-8687403c7a851043",
     "hw-1211ec8e54439274",
-    "hw-a26d20131bd0cc1b",
-    "hw-716da855bd9aabd4",
     "hw-b2c7836425150e08",
     "hw-693ee28512842a2c",
     "hw-1822b14f5e83c822",
     "hw-2acb269bdba195dc",
     "hw-1fc9f8d3c6ddb106",
-    "hw-ba8ec5535ee65313",
     "hw-d23dadc1dfe078cf",
-    "hw-9c7aad89b483fd9d",
+    "hw-03f478525f6d457e",
+    "hw-06576732e38e5e2b",
 )
 HEAD = """# Twelve items
 
