@@ -12,6 +12,7 @@ _HALF = ROWS[0] | {"multi_hop_question": "half \ud800"}
 _LONG = {"choices": [{"message": {"content": "A"}, "logprobs": {"content": [{"top_logprobs": [
     {"token": "A", "logprob": "( " * 5_000}]}]}}]}  # fmt: skip
 _TAGGED = {"hops": [{"derivation": {"kind": "a" * 9_000}}]}
+_PICTURES = b"file\tentity\tlicence\tauthor\tkind\n"
 
 FOUND: tuple[tuple[str, Any], ...] = (
     ("documents", (".json", b"[" * 200_000)),
@@ -32,5 +33,7 @@ FOUND: tuple[tuple[str, Any], ...] = (
     ("novel sets", (json.dumps(_TAGGED).encode(), b"{}", b"[]")),
     ("tasks", json.dumps({"t" * 9_000: 1}).encode()),
     ("pictures", ("svg", b"[" * 200_000, b"<svg/>")),
+    ("pictures", ("svg", _PICTURES + b"\x00a.svg\tQ142\tCC0-1.0\tnobody\tflag\n", b"<svg/>")),
+    ("pictures", ("svg", _PICTURES + b"9" * 6_000 + b"a.svg\tQ142\tCC0-1.0\tnobody\tflag\n", b"<svg/>")),
     ("audit", json.dumps(_HALF).encode()),
 )

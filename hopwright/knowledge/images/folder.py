@@ -63,8 +63,7 @@ class FolderPictures:
         media_type = _MEDIA_TYPES.get(path.suffix.lower())
         if media_type is None:
             raise InputError(f"{place}: {show(values['file'])} ends in none of {' '.join(_MEDIA_TYPES)}")
-        # A table of somebody else's must not reach out of its folder.
-        if not path.resolve().is_relative_to(self._folder.resolve()) or not path.is_file():
+        if not self._has_file(path):
             raise InputError(f"{place}: {show(values['file'])} is no file of the folder")
         with open_file(path) as file:
             data = read_bounded(file, MOST_BYTES, path)
@@ -79,3 +78,11 @@ class FolderPictures:
             origin=values.get("origin") or f"{self.name}/{values['file']}",
             text=("text",) if svg and writes_text(data) else (),
         )
+
+    def _has_file(self, path: Path) -> bool:
+        """Whether a file is there, in the folder: a table of somebody else's must not reach out of it."""
+        try:
+            return path.resolve().is_relative_to(self._folder.resolve()) and path.is_file()
+        except (OSError, ValueError):
+            # The name is longer than any file's, or holds a null byte, which no file's does.
+            return False
