@@ -7,6 +7,7 @@ import typer
 
 from flows.commands.options import DryRun, Json, Options, takes
 from hopwright.settings import (
+    NovelAskParameters,
     NovelQuestionsParameters,
     NovelsAddParameters,
     NovelsEvaluateParameters,
@@ -61,6 +62,21 @@ def make_questions(
     from flows.console.novels import make
 
     make(folder, options, as_json=as_json)
+
+
+@app.command("ask")
+@takes(NovelAskParameters, leaving_out=("access.batch",))
+def ask_chains(
+    *,
+    folder: Annotated[Path, typer.Argument(help="Folder to write; one of that name is replaced.")],
+    options: Options,
+    dry_run: DryRun = False,
+    as_json: Json = False,
+) -> None:
+    """Have a model word and answer chains, hop by hop within one paragraph; its words are held against the text."""
+    from flows.console.novels import ask
+
+    ask(folder, options, dry_run=dry_run, as_json=as_json)
 
 
 @app.command("star")

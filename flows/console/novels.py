@@ -1,20 +1,22 @@
 """`hopwright novels …`."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flows.console.options import merge_options
 from flows.console.output import err, out, print_json
 from flows.console.set_audits import show_audit
 from hopwright.errors import InputError
-from hopwright.knowledge.books.book import Book
 from hopwright.knowledge.books.reading import BookNotes
 from hopwright.knowledge.books.tokens import WORDS
 from hopwright.novels.audit import audit_novels
 from hopwright.novels.dataset import BookTexts, read_novel_set, write_novel_set
 from hopwright.novels.shelf import add_book, list_books, open_book, open_books, read_novel
 from hopwright.settings import (
+    NovelAskParameters,
     NovelQuestionsParameters,
     NovelsAddParameters,
     NovelsEvaluateParameters,
@@ -23,6 +25,12 @@ from hopwright.settings import (
     home,
     load_parameters,
 )
+
+if TYPE_CHECKING:
+    from hopwright.llm.session import Session
+    from hopwright.llm.types import Request
+    from hopwright.novels.drafting import NovelCounts
+    from hopwright.stages.models import ModelAccess
 
 
 def add(files: list[Path], options: Mapping[str, Any], *, as_json: bool) -> None:
@@ -101,15 +109,62 @@ def make(folder: Path, options: Mapping[str, Any], *, as_json: bool) -> None:
     out.out(str(folder))
 
 
+def ask(folder: Path, options: Mapping[str, Any], *, dry_run: bool, as_json: bool) -> None:
+    """Have a model word and answer chains; a dry run prints what asking once for each of them would cost."""
+    from hopwright.novels.asked import AskedDrafter
+    from hopwright.novels.dataset import write_asked_set
+
+    parameters = load_parameters(merge_options({}, options), NovelAskParameters)
+    access = _open_asking("novels ask", folder, parameters)
+    books = open_books(find_shelf(parameters), parameters.books)
+    if dry_run:
+        listed = []
+        with err.status("drawing chains") as status:
+            for book in books:
+                drafter = AskedDrafter(read_novel(book, parameters.tokenizer), parameters)
+                listed += [drafter.request(chain, 0) for chain in drafter.draw(status.update)]
+        _estimate_asking(listed, access, "ask", 1 + len(parameters.filters), as_json=as_json)
+        return
+    session = _open_session(access)
+    with err.status("asking") as status:
+        counts = write_asked_set(books, folder, parameters, session, status.update)
+    _tell_asked(folder, counts, as_json=as_json)
+
+
 def make_star(folder: Path, options: Mapping[str, Any], *, dry_run: bool, as_json: bool) -> None:
     """Have a model ask in the paper's way; a dry run prints what the first paragraphs, times the hops, would cost."""
-    from hopwright.llm.config import read_settings
-    from hopwright.llm.types import parse_model
     from hopwright.novels.dataset import write_star_set
-    from hopwright.stages.models import STORE, ModelAccess, name_command, open_models
-    from tasks.models import require_models
+    from hopwright.novels.star import StarDrafter
 
     parameters = load_parameters(merge_options({}, options), NovelStarParameters)
+    access = _open_asking("novels star", folder, parameters)
+    books = open_books(find_shelf(parameters), parameters.books)
+    if dry_run:
+        # A paragraph asks for a keyword and a question, over more and more paragraphs.
+        hops = [int(one) for one in parameters.hops]
+        growth = sum(hop * (hop + 1) for hop in hops) / len(hops) + len(parameters.filters)
+        listed = [
+            request
+            for book in books
+            for request in StarDrafter(
+                read_novel(book, parameters.tokenizer), parameters, lambda _: []
+            ).list_requests()
+        ]
+        _estimate_asking(listed, access, "star", growth, as_json=as_json)
+        return
+    session = _open_session(access)
+    with err.status("asking") as status:
+        counts = write_star_set(books, folder, parameters, session.complete_all, status.update)
+    _tell_asked(folder, counts, as_json=as_json)
+
+
+def _open_asking(verb: str, folder: Path, parameters: NovelAskParameters | NovelStarParameters) -> ModelAccess:
+    """What a command that has a model ask needs of it. Raises InputError where no model, or an unknown endpoint, is
+    named."""
+    from hopwright.llm.config import read_settings
+    from hopwright.llm.types import parse_model
+    from hopwright.stages.models import STORE, ModelAccess, name_command
+
     if not parameters.model:
         raise InputError("no model is named: --model endpoint/model names one (docs/models.md)")
     file = parameters.access.endpoints_file()
@@ -117,47 +172,47 @@ def make_star(folder: Path, options: Mapping[str, Any], *, dry_run: bool, as_jso
     asked = (parameters.model, *parameters.filters)
     for model in asked:
         settings.endpoint(parse_model(model).provider)
-    run = name_command("novels star", folder.absolute(), *asked)
-    access = ModelAccess(file, home() / STORE, run, parameters.access.limit(), asked)
-    books = open_books(find_shelf(parameters), parameters.books)
-    if dry_run:
-        _estimate_star(books, parameters, access, as_json=as_json)
-        return
+    run = name_command(verb, folder.absolute(), *asked)
+    return ModelAccess(file, home() / STORE, run, parameters.access.limit(), asked)
+
+
+def _open_session(access: ModelAccess) -> Session:
+    from hopwright.stages.models import open_models
+    from tasks.models import require_models
+
     require_models(access, blocks=False)
-    with err.status("asking") as status:
-        counts = write_star_set(books, folder, parameters, open_models(access).complete_all, status.update)
-    if as_json:
-        print_json({"folder": str(folder), "books": {id: one.to_dict() for id, one in counts.items()}})
-        return
-    for id, one in counts.items():
-        out.out(f"{id}: {one.drawn:,} chains begun, {sum(one.made.values()):,} questions kept")
-        for name, number in one.left_out.most_common():
-            out.out(f"  left out: {name} ({number:,})")
-    out.out(str(folder))
+    return open_models(access)
 
 
-def _estimate_star(books: list[Book], parameters: NovelStarParameters, access: Any, *, as_json: bool) -> None:
-    """What asking would cost: each chain's first request stands for those of all its paragraphs and its filters."""
+def _estimate_asking(
+    listed: list[Request], access: ModelAccess, stage: str, growth: float, *, as_json: bool
+) -> None:
+    """What asking would cost: each chain's first request, times `growth`, stands for all of it."""
     from hopwright.llm.config import read_settings
     from hopwright.llm.estimate import ApproximateRequest, estimate_run, render_estimate
     from hopwright.llm.prices import read_prices
     from hopwright.llm.store import consult_store
-    from hopwright.novels.star import StarDrafter
 
-    listed = []
-    for book in books:
-        drafter = StarDrafter(read_novel(book, parameters.tokenizer), parameters, lambda _: [])
-        listed += [ApproximateRequest(one) for one in drafter.list_requests()]
-    # A paragraph asks for a keyword and a question, over more and more paragraphs.
-    hops = [int(one) for one in parameters.hops]
-    growth = sum(hop * (hop + 1) for hop in hops) / len(hops) + len(parameters.filters)
     settings = read_settings(access.endpoints)
     with consult_store(access.store) as store:
-        estimate = estimate_run(listed, settings, store, read_prices(settings.prices), growth=growth, stage="star")
+        requests = [ApproximateRequest(one) for one in listed]
+        estimate = estimate_run(requests, settings, store, read_prices(settings.prices), growth=growth, stage=stage)
     if as_json:
         print_json({**estimate.to_dict(), "budget_usd": access.budget_usd})
         return
     out.out(render_estimate(estimate))
+
+
+def _tell_asked(folder: Path, counts: Mapping[str, NovelCounts], *, as_json: bool) -> None:
+    if as_json:
+        print_json({"folder": str(folder), "books": {id: one.to_dict() for id, one in counts.items()}})
+        return
+    for id, one in counts.items():
+        made = sum(number for name, number in one.made.items() if name[-1] == "k")
+        out.out(f"{id}: {one.drawn:,} chains drawn, {made:,} questions kept")
+        for name, number in one.left_out.most_common():
+            out.out(f"  left out: {name} ({number:,})")
+    out.out(str(folder))
 
 
 def audit(folder: Path, options: Mapping[str, Any], *, as_json: bool) -> None:

@@ -88,6 +88,24 @@ class AskedParagraphs(_Output):
     answer: str = Field(min_length=1, max_length=120)
 
 
+class AskedHop(_Output):
+    """A question that one paragraph answers, and the answer as the paragraph has it."""
+
+    question: str = Field(min_length=10, max_length=400)
+    answer: str = Field(min_length=1, max_length=120)
+
+
+class AskedChain(_Output):
+    """A question about each of several paragraphs, and the one question that leads through all of them.
+
+    `objection` says why no good question can be asked; the others are then empty.
+    """
+
+    hops: list[AskedHop] = Field(default=[], max_length=4)
+    question: str = Field(default="", max_length=1200)
+    objection: str = Field(default="", max_length=300)
+
+
 class NamedKeyword(_Output):
     """A keyword of a paragraph."""
 

@@ -77,6 +77,13 @@ class WindowCounter:
         self._chapters = [_find_chapter(names, one.start) for one in self.paragraphs]
         self._by_start = {one.start: number for number, one in enumerate(self.paragraphs)}
 
+    def list_strange(self, text: str, allowed: Sequence[str]) -> list[str]:
+        """The names of persons and places in a text that are none of the allowed ones."""
+        rest = text
+        for name in sorted(allowed, key=len, reverse=True):
+            rest = rest.replace(name, "#")
+        return [rest[seen.start : seen.end] for seen in self._find_names(rest) if not seen.thing]
+
     def locate(self, hop: NovelHop) -> list[int]:
         """The numbers of the paragraphs that a hop states. Raises KeyError for one that does not begin there."""
         return [self._by_start[one.start] for one in hop.paragraphs]
@@ -87,14 +94,48 @@ class WindowCounter:
         if len(used) != len(set(used)):
             yield "two hops rest on one paragraph"
         given: int | None = None
+        if any(hop.step == "asked" for hop in item.hops):
+            yield from self._refute_names(item)
         for hop, own in zip(item.hops, places, strict=True):
             for reason in self._refute_hop(hop, given if hop.depends_on else None, own):
                 yield f"hop {hop.index}: {reason}"
             given = hop.entity
 
+    def _refute_names(self, item: NovelItem) -> Iterator[str]:
+        """Names in a model's questions that are none of the hop's: they could select a paragraph, too."""
+        before: list[str] = []
+        known: list[str] = []
+        for hop in item.hops:
+            clues = [self._names.find(clue).name for clue in hop.clues]
+            if strange := self.list_strange(hop.question, [*clues, *before]):
+                yield f"hop {hop.index}: the question holds {strange[0]!r}, which is none of its names"
+            before, known = [hop.answer], [*known, *clues]
+        if strange := self.list_strange(item.question, known):
+            yield f"the question holds {strange[0]!r}, which is none of its names"
+
+    def _refute_asked(self, hop: NovelHop, names: frozenset[int], given: int | None, place: int) -> Iterator[str]:
+        """What is wrong with a hop that a model asked: its paragraph is the only one that names all its names, it has
+        the answer, and the names without the answer before select several."""
+        held = [number for number, one in enumerate(self.paragraphs) if names <= one.possible]
+        one = self.paragraphs[place]
+        if held != [place] or not names <= one.sure or not one.long_enough:
+            yield f"{len(held)} paragraphs name its names, or its own does not surely"
+        if hop.entity is not None and hop.entity not in one.sure:
+            yield "its paragraph does not name the answer"
+        if hop.entity is None and _fold(hop.answer) not in _fold(one.text):
+            yield "its paragraph does not have the answer"
+        if given is None:
+            return
+        clues = frozenset(hop.clues)
+        if sum(clues <= other.possible for other in self.paragraphs) < 2:
+            yield "its paragraph is found without the answer before it"
+
     def _refute_hop(self, hop: NovelHop, given: int | None, places: Sequence[int]) -> Iterator[str]:
         everything = range(len(self.paragraphs))
         names = frozenset(hop.clues) | (frozenset([given]) if given is not None else frozenset())
+        if hop.step == "asked":
+            yield from self._refute_asked(hop, names, given, places[0])
+            return
         wanted = hop.entity if hop.entity is not None else int(hop.answer)
         answers, selected = self._answer(hop, names, everything)
         if answers != {wanted}:

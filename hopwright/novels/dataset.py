@@ -26,20 +26,23 @@ from pydantic import ValidationError
 from hopwright.errors import InputError
 from hopwright.foreign import JsonError, load_json, read_file, show
 from hopwright.knowledge.books.book import Book, hash_text, plain_lines
+from hopwright.llm.session import Session
+from hopwright.novels.asked import AskedDrafter, ask_chains
 from hopwright.novels.book_names import BookNames
 from hopwright.novels.drafting import K, NovelCounts, NovelDrafter, Tell
+from hopwright.novels.golden import Complete
 from hopwright.novels.records import NovelItem, WindowRef
 from hopwright.novels.renaming import TWIN, Edit
 from hopwright.novels.rows import ROW_SCHEMA, make_row
 from hopwright.novels.shelf import list_books, open_book, read_novel
-from hopwright.novels.star import Complete, StarDrafter
+from hopwright.novels.star import StarDrafter
 from hopwright.novels.twins import TwinMaker
 from hopwright.records.json_lines import read_json_lines, validate_row
 from hopwright.records.parquet_rows import ParquetError, read_parquet_rows
 from hopwright.release.folder_swap import open_staging_folder, replace_folder
 from hopwright.reporting.rendering import load_template
 from hopwright.runs.files import hash_file, write_file, write_json_lines
-from hopwright.settings import NovelQuestionsParameters, NovelStarParameters
+from hopwright.settings import NovelAskParameters, NovelDrawing, NovelQuestionsParameters, NovelStarParameters
 
 _ROWS_PER_GROUP = 500
 _WINDOW_SCHEMA = pa.schema([("sha256", pa.string()), ("text", pa.large_string())])
@@ -139,7 +142,9 @@ def write_novel_set(
     """
     made = _Made()
     for book in books:
-        _make_of_book(book, parameters, made, tell)
+        tell(f"{book.title}: finding names")
+        drafter = NovelDrafter(read_novel(book, parameters.tokenizer), parameters)
+        _take_items(drafter, drafter.make(tell), parameters, made, tell)
     if not made.items:
         lengths = ", ".join(parameters.lengths)
         raise InputError(f"no question is proven: no book has windows of {lengths} with enough names in them")
@@ -148,6 +153,26 @@ def write_novel_set(
     with open_staging_folder(folder) as aside:
         _write_folder(aside, folder.name, made)
         replace_folder(aside, folder)
+    return made.counts
+
+
+def write_asked_set(
+    books: Sequence[Book], folder: Path, parameters: NovelAskParameters, sender: Session, tell: Tell
+) -> dict[str, NovelCounts]:
+    """Have a model word and answer chains of some books, and write the folder; returns the counts by book.
+
+    Raises InputError where no question is left.
+    """
+    made = _Made()
+    drawn = []
+    for book in books:
+        tell(f"{book.title}: finding names")
+        drafter = AskedDrafter(read_novel(book, parameters.tokenizer), parameters)
+        drawn.append((drafter, drafter.draw(tell)))
+    tell(f"asking about {sum(len(chains) for _, chains in drawn):,} chains")
+    for (drafter, _), answered in zip(drawn, ask_chains(drawn, sender), strict=True):
+        _take_items(drafter.drafter, drafter.make(answered, sender.complete_all), parameters, made, tell)
+    _write_made(made, folder)
     return made.counts
 
 
@@ -166,15 +191,7 @@ def write_star_set(
         if items:
             made.books[book.id] = drafter.names
             made.items += sorted(items, key=_order)
-    if not made.items:
-        reasons: Counter[str] = Counter()
-        for one in made.counts.values():
-            reasons.update(one.left_out)
-        raise InputError("no question is left: " + "; ".join(f"{name} ({number})" for name, number in reasons.items()))
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with open_staging_folder(folder) as aside:
-        _write_folder(aside, folder.name, made)
-        replace_folder(aside, folder)
+    _write_made(made, folder)
     return made.counts
 
 
@@ -204,10 +221,24 @@ def read_novel_set(folder: Path) -> NovelSet:
     return NovelSet(folder, items, twins, books, renames, windows)
 
 
-def _make_of_book(book: Book, parameters: NovelQuestionsParameters, made: _Made, tell: Tell) -> None:
-    tell(f"{book.title}: finding names")
-    drafter = NovelDrafter(read_novel(book, parameters.tokenizer), parameters)
-    items = drafter.make(tell)
+def _write_made(made: _Made, folder: Path) -> None:
+    """Write what a model asked. Raises InputError where nothing is left."""
+    if not made.items:
+        reasons: Counter[str] = Counter()
+        for one in made.counts.values():
+            reasons.update(one.left_out)
+        raise InputError("no question is left: " + "; ".join(f"{name} ({number})" for name, number in reasons.items()))
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with open_staging_folder(folder) as aside:
+        _write_folder(aside, folder.name, made)
+        replace_folder(aside, folder)
+
+
+def _take_items(
+    drafter: NovelDrafter, items: Sequence[NovelItem], parameters: NovelDrawing, made: _Made, tell: Tell
+) -> None:
+    """Take in the items of one book, with their twins."""
+    book = drafter.novel.book
     made.counts[book.id] = drafter.counts
     if not items:
         return
@@ -298,6 +329,7 @@ def _write_card(name: str, made: _Made) -> str:
         twins=len(made.twins),
         embedded=bool(made.windows),
         model=next((item.provenance.model for item in made.items if item.is_star), ""),
+        writer=next((item.provenance.model for item in made.items if item.hops[-1].step == "asked"), ""),
         families=len({item.family for item in made.items}),
         grid=[
             {"hops": str(hops)} | {f"{length}k": cells[hops, length] for length in lengths} for hops in deepest

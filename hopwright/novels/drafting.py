@@ -21,8 +21,8 @@ from hopwright.planning.mention_chains import ChainDrawer, ChainTally, ProvenCha
 from hopwright.planning.mention_proofs import Refuted, StepProof, WindowProver
 from hopwright.planning.mention_steps import Step
 from hopwright.records import CheckResult, Compute, Evidence, Provenance, ReadSpan, Source, Span
-from hopwright.settings import NovelQuestionsParameters
-from hopwright.wording.rules.mention_wording import Given, NamedStep, quote_words, word_chain
+from hopwright.settings import NovelDrawing
+from hopwright.wording.rules.mention_wording import Given, NamedStep, WordedChain, quote_words, word_chain
 
 Tell = Callable[[str], None]
 K = 1024
@@ -62,23 +62,38 @@ class Opened:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelWords:
+    """What a model made of a chain: its words, the span of its last answer, and who it was."""
+
+    chain: WordedChain
+    answer: Stretch
+    provenance: Provenance
+
+
+@dataclass(frozen=True, slots=True)
 class Placed:
-    """An item's chain: the first block of its window, its steps by blocks of the book, and what drew its words."""
+    """An item's chain: the first block of its window, its steps by blocks of the book, and what drew its words, or the
+    model's."""
 
     first: int
     steps: tuple[Step, ...]
     key: str
+    words: ModelWords | None = None
 
 
 class NovelDrafter:
-    """Makes the items of one book. The same book, parameters and seed give the same items."""
+    """Makes the items of one book. The same book, parameters and seed give the same items.
 
-    def __init__(self, novel: ReadNovel, parameters: NovelQuestionsParameters) -> None:
+    by_model: draw chains whose words a model has to find (`hopwright.novels.asked`).
+    """
+
+    def __init__(self, novel: ReadNovel, parameters: NovelDrawing, *, by_model: bool = False) -> None:
         self.novel = novel
         self.names = describe_book(novel.book, novel.graph)
         self.counts = NovelCounts()
         self.placed: dict[str, Placed] = {}
         self._parameters = parameters
+        self._by_model = by_model
         self._lengths = sorted({K * int(one.removesuffix("k")) for one in parameters.lengths})
         self._document = novel.book.to_document()
         self._asked = pick_asked(novel.graph)
@@ -94,22 +109,26 @@ class NovelDrafter:
     def make(self, tell: Tell) -> list[NovelItem]:
         """All items: each chosen chain in one window of every length in which it is proven."""
         items: list[NovelItem] = []
-        drawn = self._draw(tell)
+        drawn = self.draw(tell)
         title = self.novel.book.title
         for hops in sorted(drawn):
             tell(f"{title}: wording chains of {hops} hops")
             key = f"{self.novel.book.id}:{hops}"
             kept = 0
             for chain in select_chains(drawn[hops], 2 * self._parameters.items, self._parameters.seed, key):
-                made = list(self._make_family(chain))
+                made = list(self.make_family(chain.steps))
                 items += made
                 kept += bool(made)
                 if kept == self._parameters.items:
                     break
             self.counts.made[f"{hops} hops, chains"] = kept
+        self.count_made(items)
+        return items
+
+    def count_made(self, items: Sequence[NovelItem]) -> None:
+        """Count the items that are kept by hops and lengths."""
         for item in items:
             self.counts.made[f"{len(item.hops)} hops, {item.window.length // K}k"] += 1
-        return items
 
     def open(self, window: Window) -> Opened:
         """A window with what proves chains on it, made once."""
@@ -132,7 +151,7 @@ class NovelDrafter:
             self._counters[key] = WindowCounter(self.names, text, window.start, self._read)
         return self._counters[key]
 
-    def _draw(self, tell: Tell) -> dict[int, list[ProvenChain]]:
+    def draw(self, tell: Tell) -> dict[int, list[ProvenChain]]:
         """Proven chains by hops, their places being blocks of the book; each once, wherever it was drawn."""
         wanted, parameters = [int(one) for one in self._parameters.hops], self._parameters
         windows = [window for held in self._windows.values() for window in held]
@@ -143,7 +162,9 @@ class NovelDrafter:
             tell(f"{self.novel.book.title}: window {number:,} of {len(windows):,}")
             opened = self.open(window)
             key = f"{self.novel.book.id}:{window.length}:{window.first}"
-            drawer = ChainDrawer(opened.view, window.tokens, self._asked, parameters.seed, key)
+            drawer = ChainDrawer(
+                opened.view, window.tokens, self._asked, parameters.seed, key, by_model=self._by_model
+            )
             for hops in wanted:
                 for chain in drawer.draw(hops, most, tally, parameters.distance):
                     steps = tuple(_shift(step, window.first) for step in chain.steps)
@@ -153,45 +174,51 @@ class NovelDrafter:
         self.counts.refused.update(tally.refuted)
         return {hops: list(held.values()) for hops, held in found.items()}
 
-    def _make_family(self, chain: ProvenChain) -> Iterator[NovelItem]:
-        blocks = [place for step in chain.steps for place in step.places]
+    def make_family(self, steps: tuple[Step, ...], words: ModelWords | None = None) -> Iterator[NovelItem]:
+        """The items of a chain, one for each length in which it is proven; with the words of a model, if they are
+        given."""
+        blocks = [place for step in steps for place in step.places]
         for length in self._lengths:
             fitting = [one for one in self._windows[length] if one.first <= min(blocks) and max(blocks) < one.stop]
             rng = random.Random(f"{self._parameters.seed}:{self.novel.book.id}:{length}:{blocks}")
             rng.shuffle(fitting)
             for window in fitting[:_WINDOWS_TRIED]:
-                item = self.make_placed(window, chain.steps)
+                item = self.make_placed(window, steps, words=words)
                 if isinstance(item, str):
                     self.counts.left_out[item] += 1
                     continue
                 yield item
                 break
 
-    def make_placed(self, window: Window, steps: tuple[Step, ...], key: str = "") -> NovelItem | str:
-        """The item of a chain in a window, or why it is none there; its words are drawn by `key`."""
+    def make_placed(
+        self, window: Window, steps: tuple[Step, ...], key: str = "", words: ModelWords | None = None
+    ) -> NovelItem | str:
+        """The item of a chain in a window, or why it is none there; its words are drawn by `key`, or a model's."""
         opened = self.open(window)
         shifted = tuple(_shift(step, -window.first) for step in steps)
         proofs = opened.prover.prove(shifted)
         if isinstance(proofs, Refuted):
             return f"in another window: {proofs.proof}"
         chain = measure_chain(opened.view, window.tokens, shifted, proofs)
-        return self._make_item(opened, chain, steps, key)
+        return self._make_item(opened, chain, steps, key, words)
 
-    def _make_item(self, opened: Opened, placed: ProvenChain, steps: tuple[Step, ...], key: str) -> NovelItem | str:
+    def _make_item(
+        self, opened: Opened, placed: ProvenChain, steps: tuple[Step, ...], key: str, words: ModelWords | None
+    ) -> NovelItem | str:
         """The item of a chain in a window, or why there is none."""
         book, graph = self.novel.book, self.novel.graph
         quoted = [self._find_quoted(step) for step in steps]
         stretches = [tuple(_make_stretch(book, block) for block in step.places) for step in steps]
         family = make_family(book.id, list(zip(steps, stretches, quoted, strict=True)))
         key = key or f"{self._parameters.seed}:{family}"
-        worded = word_chain(
-            [self._name(step, words) for step, words in zip(steps, quoted, strict=True)],
+        worded = words.chain if words else word_chain(
+            [self._name(step, said) for step, said in zip(steps, quoted, strict=True)],
             [self._give(step) for step in steps[:-1]],
             key,
-        )
+        )  # fmt: skip
         hops = tuple(
-            self._make_hop(number, step, question, words, places, before.answer if before else None)
-            for number, (step, before, question, words, places) in enumerate(
+            self._make_hop(number, step, question, said, places, before.answer if before else None, words)
+            for number, (step, before, question, said, places) in enumerate(
                 zip(steps, (None, *steps[:-1]), worded.hops, quoted, stretches, strict=True), start=1
             )
         )
@@ -206,7 +233,9 @@ class NovelDrafter:
             answer=last.answer,
             answer_aliases=last.answer_aliases,
             checks=_list_checks(placed.proofs),
-            provenance=Provenance(seed=self._parameters.seed, sources=(describe_source(self.names),)),
+            provenance=words.provenance
+            if words
+            else Provenance(seed=self._parameters.seed, sources=(describe_source(self.names),)),
             window=opened.ref,
             family=family,
             distances=placed.distances,
@@ -219,7 +248,7 @@ class NovelDrafter:
             return "second proof: a paragraph is not found in the text"
         if reason := next(counter.refute(item, places), None):
             return f"second proof: {steps[int(reason[4]) - 1].kind if reason[:4] == 'hop ' else ''}: {reason[7:]}"
-        self.placed[item.id] = Placed(opened.window.first, steps, key)
+        self.placed[item.id] = Placed(opened.window.first, steps, key, words)
         return item
 
     def _make_hop(
@@ -230,20 +259,26 @@ class NovelDrafter:
         quoted: Stretch | None,
         places: tuple[Stretch, ...],
         given: int | None,
+        words: ModelWords | None,
     ) -> NovelHop:
         graph = self.novel.graph
-        entity = None if step.kind == "chapters" else graph.entities[step.answer]
+        free = words.answer if words and step.ends else None
+        who = self._find_named(step.places[0], free) if free else None if step.ends else step.answer
+        entity = None if who is None else graph.entities[who]
         names = (*step.clues, *([given] if given is not None and step.follows else []))
         # Whom the last mention is of stands in the paragraph of that, who comes next in the first.
         own = {"next": step.places[-1:], "chapters": step.places}.get(step.kind, step.places[:1])
         spans = [self._cite(place, name) for place in own for name in names]
-        if entity is not None:
+        if free is not None:
+            spans.insert(0, self._document.cite(free.start, free.end))
+        elif entity is not None:
             spans.insert(0, self._cite(step.places[0], entity.id))
+        said = " ".join(self.novel.book.text[free.start : free.end].split()) if free else f"{step.answer:,}"
         return NovelHop(
             index=number,
             question=question,
-            answer=entity.name if entity else f"{step.answer:,}",
-            answer_type="entity" if entity else "number",
+            answer=entity.name if entity else said,
+            answer_type="entity" if entity else "string" if free else "number",
             answer_id=f"{entity.kind}-{entity.id}" if entity else None,
             answer_aliases=tuple(one for one in entity.aliases if one != entity.name) if entity else (),
             depends_on=(number - 1,) if step.follows and number > 1 else (),
@@ -255,6 +290,13 @@ class NovelDrafter:
             paragraphs=places,
             quoted=quoted,
         )
+
+    def _find_named(self, block: int, span: Stretch) -> int | None:
+        """Whom a span surely names; None where it is no whole name."""
+        for mention in self.novel.graph.by_block[block]:
+            if (mention.start, mention.end) == (span.start, span.end) and mention.sure:
+                return mention.entities[0]
+        return None
 
     def _derive(self, step: Step, spans: Sequence[Span]) -> ReadSpan | Compute:
         if step.kind != "chapters":
@@ -304,7 +346,7 @@ def find_leak(question: str, hops: Sequence[NovelHop], graph: MentionGraph) -> s
             rest = rest.replace(clue, "#")
     for hop in hops:
         for name in (hop.answer, *hop.answer_aliases):
-            if hop.entity is not None and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", rest):
+            if hop.answer_type != "number" and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", rest):
                 return "the question names an answer"
     return ""
 

@@ -52,6 +52,10 @@ class Renaming:
         """A name with the surrogates of its words."""
         return _WORD.sub(lambda match: rename_word(match[0], self.words) or match[0], name)
 
+    def move(self, place: int) -> int:
+        """Where a place of the book's text is in the renamed text."""
+        return place + sum(len(one.new) - (one.end - one.start) for one in self.edits if one.end <= place)
+
 
 def make_renaming(book: Book, graph: MentionGraph, seed: int) -> Renaming:
     """Draw the surrogates of a book. The same book, graph and seed give the same."""

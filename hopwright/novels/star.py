@@ -16,24 +16,22 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 
-from hopwright.evaluation.extraction import extract
 from hopwright.knowledge.books.windows import Window, hash_window, list_windows
 from hopwright.llm.answers import AskedParagraphs, NamedKeyword
 from hopwright.llm.prompts import load_prompts
-from hopwright.llm.types import Message, Outcome, Request, Response, Sampling, parse_model
+from hopwright.llm.types import Outcome, Request, Response, parse_model
 from hopwright.novels.book_names import describe_book
 from hopwright.novels.drafting import K, NovelCounts, Tell, describe_source, find_stride
+from hopwright.novels.golden import Complete, keep_answered
 from hopwright.novels.records import NovelHop, NovelItem, Stretch, WindowRef, make_novel_id
 from hopwright.novels.shelf import ReadNovel
 from hopwright.records import CheckResult, Evidence, Provenance, ReadSpan
-from hopwright.scoring.typed_answers import TypedAnswer, judge_answer
 from hopwright.settings import NovelStarParameters
 
-Complete = Callable[[Iterable[Request]], list[Outcome]]
 _RESTARTS = 3
 _GAP = "\n\n"
 
@@ -108,7 +106,9 @@ class StarDrafter:
                 continue
             made.append(self._make_item(chain))
         tell(f"{self.novel.book.title}: filtering")
-        kept = self._filter(made)
+        kept = keep_answered(
+            made, self.novel.book, self._parameters.filters, self._complete, self.counts.left_out
+        )
         for item in kept:
             self.counts.made[f"{len(item.hops)} hops, {item.window.length // K}k"] += 1
         return kept
@@ -298,41 +298,6 @@ class StarDrafter:
             cost_usd=round(sum(one.cost_usd for one in chain.answers), 6),
             sources=(describe_source(self.names),),
         )
-
-    def _filter(self, items: Sequence[NovelItem]) -> list[NovelItem]:
-        """Items that every filter model answers from the golden paragraphs; without filters, all, and each says so."""
-        if not self._parameters.filters:
-            skipped = CheckResult(name="golden context", outcome="skip", reason="no filter model was named")
-            return [item.model_copy(update={"checks": (*item.checks, skipped)}) for item in items]
-        prompt = self._prompts["answer-excerpt-direct"]
-        asked = [(item, model) for item in items for model in self._parameters.filters]
-        requests = [
-            self._show_gold(
-                prompt.request(
-                    {"question": item.question}, parse_model(model), item=item.id,
-                    sampling=Sampling(max_tokens=128, temperature=0),
-                ), item,
-            )
-            for item, model in asked
-        ]  # fmt: skip
-        missed: set[str] = set()
-        for (item, model), outcome in zip(asked, self._complete(requests), strict=True):
-            read = extract(outcome.text, "open", "direct", {}) if outcome.ok else None
-            gold = TypedAnswer(item.answer, "string")
-            if read is None or read.outcome != "answered" or not judge_answer(read.value, gold, "absolute"):
-                missed.add(item.id)
-                self.counts.left_out[f"golden context: missed by {model}"] += 1
-        passed = CheckResult(name="golden context", outcome="pass", reason=", ".join(self._parameters.filters))
-        return [
-            item.model_copy(update={"checks": (*item.checks, passed)}) for item in items if item.id not in missed
-        ]
-
-    def _show_gold(self, request: Request, item: NovelItem) -> Request:
-        first, *rest = request.messages
-        places = sorted({(one.start, one.end) for hop in item.hops for one in hop.paragraphs})
-        shown = _GAP.join(self.novel.book.show(*place) for place in places)
-        turn = Message(first.role, f"{first.content}\n\nThe excerpt:\n\n{shown}")
-        return replace(request, messages=(turn, *rest))
 
 
 def _find_word(word: str, text: str) -> list[int]:

@@ -10,19 +10,20 @@ import re
 from dataclasses import replace
 
 from hopwright.knowledge.books.windows import make_window
-from hopwright.novels.drafting import NovelDrafter
-from hopwright.novels.records import NovelItem
+from hopwright.novels.drafting import ModelWords, NovelDrafter
+from hopwright.novels.records import NovelItem, Stretch
 from hopwright.novels.renaming import Renaming, list_core_words, make_renaming, rename_book
 from hopwright.novels.shelf import read_novel
 from hopwright.planning.mention_steps import Step
 from hopwright.records import Surrogate
-from hopwright.settings import NovelQuestionsParameters
+from hopwright.settings import NovelDrawing
+from hopwright.wording.rules.mention_wording import WordedChain
 
 
 class TwinMaker:
     """Makes the twins of one book's items."""
 
-    def __init__(self, drafter: NovelDrafter, parameters: NovelQuestionsParameters) -> None:
+    def __init__(self, drafter: NovelDrafter, parameters: NovelDrawing) -> None:
         book, graph = drafter.novel.book, drafter.novel.graph
         self._original = drafter
         self.renaming: Renaming = make_renaming(book, graph, parameters.seed)
@@ -37,9 +38,10 @@ class TwinMaker:
 
     def make(self, item: NovelItem) -> NovelItem | str:
         """The twin of an item, or why it has none."""
-        if item.hops[-1].entity is None:
-            return "the answer is a number, which no name changes"
         placed = self._original.placed[item.id]
+        words = self._carry_words(placed.words) if placed.words else None
+        if item.hops[-1].entity is None and words is None:
+            return "the answer is a number or a thing, which no name changes"
         steps = tuple(self._carry(step) for step in placed.steps)
         if any(one is None for one in steps):
             return "the renamed text does not tell who is who"
@@ -47,6 +49,7 @@ class TwinMaker:
             make_window(self.drafter.novel.book, self.drafter.novel.reader.table, placed.first, item.window.length),
             tuple(one for one in steps if one is not None),
             placed.key,
+            words,
         )
         if isinstance(made, str):
             return made
@@ -59,10 +62,28 @@ class TwinMaker:
             update={"variant": "counterfactual", "twin": item.id, "world": world, "id": f"{item.id}-twin"}
         )
 
+    def _carry_words(self, words: ModelWords) -> ModelWords | None:
+        """A model's words with the new names; None where its answer has none."""
+        book = self.drafter.novel.book
+        start = self.renaming.move(words.answer.start)
+        span = Stretch(start=start, end=self.renaming.move(words.answer.end))
+        old = self._original.novel.book.text[words.answer.start : words.answer.end]
+        if book.text[span.start : span.end] == old:
+            return None
+        names: dict[str, str] = {}
+        for one in self._original.names.entities:
+            if (found := self._find(one.id)) is not None:
+                names[one.name] = self.drafter.novel.graph.entities[found].name
+        pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(names, key=len, reverse=True)))})(?!\w)")
+        question, *hops = (
+            pattern.sub(lambda match: names[match[0]], text) for text in (words.chain.question, *words.chain.hops)
+        )
+        return replace(words, chain=WordedChain(question, tuple(hops)), answer=span)
+
     def _carry(self, step: Step) -> Step | None:
         """The step in the renamed book; None where somebody is not found again, or is called by another's names."""
         clues = [self._find(clue) for clue in step.clues]
-        answer = step.answer if step.kind == "chapters" else self._find(step.answer)
+        answer = step.answer if step.ends else self._find(step.answer)
         quotation = -1
         if step.kind == "speaker":
             quotation = self._find_quotation(step)

@@ -11,12 +11,11 @@ from statistics import fmean
 
 from hopwright.knowledge.named_windows import NamedWindow
 from hopwright.planning.mention_proofs import Refuted, StepProof, WindowProver
-from hopwright.planning.mention_steps import Step, StepFinder
+from hopwright.planning.mention_steps import FREE, Step, StepFinder
 
 BANDS = (2_000, 16_000)
 """Where near ends and where far begins, in tokens between the paragraphs of two hops that follow each other."""
 _BREADTH = 6
-_TERMINAL = frozenset({"chapters"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +56,13 @@ class ChainTally:
 class ChainDrawer:
     """Draws chains of one window and proves them. Drawn by the seed and the key alone."""
 
-    def __init__(self, window: NamedWindow, tokens: int, asked: frozenset[int], seed: int, key: str) -> None:
+    def __init__(
+        self, window: NamedWindow, tokens: int, asked: frozenset[int], seed: int, key: str, *, by_model: bool = False
+    ) -> None:
         self._window = window
         self._tokens = max(tokens, 1)
         self._prover = WindowProver(window)
-        self._finder = StepFinder(window, asked)
+        self._finder = StepFinder(window, asked, by_model=by_model)
         self._openings = self._finder.list_openings()
         self._following: dict[int, list[Step]] = {}
         self._seed = seed
@@ -72,6 +73,7 @@ class ChainDrawer:
         rng = random.Random(f"{self._seed}:{self._key}:{hops}")
         openings = list(self._openings)
         rng.shuffle(openings)
+        openings = [step for step in openings if _fits(step, last=hops == 1)]
         found: list[ProvenChain] = []
         seen: set[tuple[Step, ...]] = set()
         # Kinds that open many chains would hide the others: one of each kind in turn.
@@ -98,8 +100,6 @@ class ChainDrawer:
             yield steps
             return
         last = steps[-1]
-        if last.kind in _TERMINAL:
-            return
         following = self._following.get(last.answer)
         if following is None:
             following = self._following[last.answer] = self._finder.list_following(last.answer)
@@ -108,8 +108,7 @@ class ChainDrawer:
         fit = [
             step for step in following
             if not used & set(step.places) and not taken & set(step.clues)
-            and (step.kind in _TERMINAL or step.answer not in taken)
-            and (step.kind not in _TERMINAL or len(steps) + 1 == hops)
+            and (step.ends or step.answer not in taken) and _fits(step, last=len(steps) + 1 == hops)
             and self._distance(last, step) >= least
         ]  # fmt: skip
         for step in _draw_few(fit, rng):
@@ -143,13 +142,16 @@ def select_chains(chains: Sequence[ProvenChain], most: int, seed: int, key: str)
     answers: Counter[tuple[bool, int]] = Counter()
     used: Counter[Step] = Counter()
     taken: list[ProvenChain] = []
+    # A small set would otherwise have the first kinds and bands of the alphabet alone.
+    order = sorted(groups)
+    rng.shuffle(order)
     while groups and len(taken) < most:
-        for name in sorted(groups):
-            while groups[name]:
+        for name in order:
+            while groups.get(name):
                 chain = groups[name].pop()
                 last = chain.steps[-1]
-                final = (last.kind in _TERMINAL, last.answer)
-                if answers[final] < share and all(used[step] < often for step in chain.steps):
+                final = (last.ends, last.answer)
+                if (answers[final] < share or last.answer == FREE) and all(used[step] < often for step in chain.steps):
                     answers[final] += 1
                     used.update(chain.steps)
                     taken.append(chain)
@@ -158,6 +160,11 @@ def select_chains(chains: Sequence[ProvenChain], most: int, seed: int, key: str)
                 break
         groups = {name: held for name, held in groups.items() if held}
     return taken
+
+
+def _fits(step: Step, *, last: bool) -> bool:
+    """Whether a step may stand there: what no hop can follow stands last, and a model's last answer is its own."""
+    return step.ends == last if step.kind == "asked" else last or not step.ends
 
 
 def _interleave(steps: Sequence[Step]) -> Iterator[Step]:

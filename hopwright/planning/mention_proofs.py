@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hopwright.knowledge.named_windows import NamedParagraph, NamedWindow
-from hopwright.planning.mention_steps import Step, StepKind
+from hopwright.planning.mention_steps import FREE, Step, StepKind
 
 MANY = 2
 
@@ -70,7 +70,7 @@ class WindowProver:
         if len(places) != len(set(places)):
             return Refuted("distinct", "two hops rest on one paragraph")
         named = [clue for step in steps for clue in step.clues]
-        named += [step.answer for step in steps if step.kind != "chapters"]
+        named += [step.answer for step in steps if not step.ends]
         if len(named) != len(set(named)):
             return Refuted("distinct", "one name occurs twice")
         proofs: list[StepProof] = []
@@ -97,11 +97,12 @@ def _answer(
     if step.kind == "speaker":
         held = [who for number, place, who in window.words if number == step.quotation and place in shown]
         return set(held), len(held)
+    if step.kind == "asked":
+        places = _select(window, names, shown)
+        held = [_holds(window.paragraphs[place], names, step.answer) for place in places]
+        return {step.answer if one else -2 for one in held}, len(places)
     if step.kind in ("companion", "place", "voice"):
-        places = [
-            place for place in window.list_naming(names[0])
-            if place in shown and set(names) <= window.paragraphs[place].possible
-        ]  # fmt: skip
+        places = _select(window, names, shown)
         answers = {who for place in places for who in _read(window, place, names, step.kind)}
         return answers, len(places)
     naming = [place for place in window.list_naming(names[0]) if place in shown]
@@ -113,6 +114,19 @@ def _answer(
         return _follow(window, names[0], shown)
     place = naming[0] if step.kind == "first" else naming[-1]
     return set(_read(window, place, names, "companion")), 1
+
+
+def _select(window: NamedWindow, names: tuple[int, ...], shown: frozenset[int]) -> list[int]:
+    """The shown paragraphs that may name all of these."""
+    return [
+        place for place in window.list_naming(names[0])
+        if place in shown and set(names) <= window.paragraphs[place].possible
+    ]  # fmt: skip
+
+
+def _holds(paragraph: NamedParagraph, names: tuple[int, ...], answer: int) -> bool:
+    """Whether a model can be asked about a paragraph: it surely names all of these, and the answer, if it is a name."""
+    return paragraph.usable and set(names) <= paragraph.sure and (answer == FREE or answer in paragraph.sure)
 
 
 def _read(window: NamedWindow, place: int, names: tuple[int, ...], kind: StepKind) -> set[int]:
@@ -152,11 +166,11 @@ def _follow(window: NamedWindow, entity: int, shown: frozenset[int]) -> tuple[se
 def _list_left(window: NamedWindow, step: Step, shown: frozenset[int]) -> set[int]:
     """The answers that stay open when nobody knows the answer before."""
     everybody = (window.persons | window.places) - set(step.clues)
+    if step.kind == "asked":
+        # Each paragraph has an answer of its own.
+        return set(_select(window, step.clues, shown))
     if step.kind in ("companion", "place", "voice"):
-        places = [
-            place for place in window.list_naming(step.clues[0])
-            if place in shown and set(step.clues) <= window.paragraphs[place].possible
-        ]  # fmt: skip
+        places = _select(window, step.clues, shown)
         return {who for place in places for who in _read(window, place, step.clues, step.kind)} - {-1}
     left: set[int] = set()
     for other in sorted(everybody):

@@ -15,9 +15,11 @@ from typing import Literal
 
 from hopwright.knowledge.named_windows import NamedParagraph, NamedWindow
 
-StepKind = Literal["speaker", "companion", "place", "voice", "first", "last", "next", "chapters"]
+StepKind = Literal["speaker", "companion", "place", "voice", "first", "last", "next", "chapters", "asked"]
 PAIRED: tuple[StepKind, ...] = ("companion", "place", "voice")
 """Steps whose paragraph is the only one that names two or three; what else it names is the answer."""
+FREE = -1
+"""The answer of a step whose words a model chooses: a span of the paragraph, which is known when it has answered."""
 FEWEST = 2
 """Paragraphs that each of two names must have of its own, so that neither selects the paragraph alone."""
 
@@ -27,7 +29,8 @@ class Step:
     """One hop. `clues` are the names that its question gives; where it `follows`, the answer before it is one more.
 
     places: the paragraphs that it rests on, by their places in the window, the one with the answer first. answer: an
-    entity, or a number of chapters.
+    entity, or a number of chapters. A step of the kind `asked` is a model's question about the only paragraph that
+    names all its names; its answer is a name for the hop after it, or, in the last hop, what the model chooses (FREE).
     """
 
     kind: StepKind
@@ -37,12 +40,21 @@ class Step:
     answer: int
     quotation: int = -1
 
+    @property
+    def ends(self) -> bool:
+        """Whether no hop can follow, its answer being no name."""
+        return self.kind == "chapters" or (self.kind == "asked" and self.answer == FREE)
+
 
 class StepFinder:
-    """Finds the steps of one window. `asked` are the entities that questions may name or ask for."""
+    """Finds the steps of one window. `asked` are the entities that questions may name or ask for.
 
-    def __init__(self, window: NamedWindow, asked: frozenset[int]) -> None:
+    by_model: find the steps of the kind `asked`, and no others.
+    """
+
+    def __init__(self, window: NamedWindow, asked: frozenset[int], *, by_model: bool = False) -> None:
         self.window = window
+        self._by_model = by_model
         self._asked = sorted(asked & (window.persons | window.places))
         self._known = frozenset(self._asked)
         self._possible: dict[int, int] = defaultdict(int)
@@ -58,6 +70,8 @@ class StepFinder:
 
     def list_openings(self) -> list[Step]:
         """Steps that follow none."""
+        if self._by_model:
+            return self._openings
         spoken = [Step("speaker", (), False, (place,), who, number) for number, place, who in self.window.words]
         alone = [Step(step.kind, (one,), False, step.places, step.answer) for one in self._asked for step in
                  self._list_alone(one)]  # fmt: skip
@@ -65,7 +79,7 @@ class StepFinder:
 
     def list_following(self, entity: int) -> list[Step]:
         """Steps that go on from an entity."""
-        return [*self._pairs.get(entity, ()), *self._list_alone(entity)]
+        return [*self._pairs.get(entity, ()), *(() if self._by_model else self._list_alone(entity))]
 
     def _take_pair(self, one: int, other: int) -> None:
         both = self._possible[one] & self._possible[other]
@@ -87,14 +101,24 @@ class StepFinder:
                     self._take_group(three, place)
 
     def _take_group(self, names: tuple[int, ...], place: int) -> None:
-        for kind in PAIRED:
-            answer = read_pair(self.window, place, frozenset(names), kind)
-            if answer is None or answer not in self._known:
-                continue
+        for kind, answer in self._list_answers(names, place):
             self._openings.append(Step(kind, names, False, (place,), answer))
             for given in names:
                 clues = tuple(name for name in names if name != given)
                 self._pairs[given].append(Step(kind, clues, True, (place,), answer))
+
+    def _list_answers(self, names: tuple[int, ...], place: int) -> Iterator[tuple[StepKind, int]]:
+        """What may be asked of the only paragraph that names all of these, with the answers."""
+        if not self._by_model:
+            for kind in PAIRED:
+                answer = read_pair(self.window, place, frozenset(names), kind)
+                if answer is not None and answer in self._known:
+                    yield kind, answer
+            return
+        paragraph = self.window.paragraphs[place]
+        if paragraph.usable and paragraph.sure.issuperset(names):
+            yield "asked", FREE
+            yield from (("asked", one) for one in sorted((paragraph.sure & self._known) - set(names)))
 
     def _list_alone(self, entity: int) -> Iterator[Step]:
         """Steps for which the one name is enough: where it comes first, where last, what comes next."""

@@ -15,6 +15,8 @@ from hopwright.settings.form import list_form_titles, read_form
 from hopwright.settings.models import ModelParameters
 from hopwright.settings.naming import call_parameters, name_parameter, spell_options, spell_titles
 from hopwright.settings.novels import (
+    NovelAskParameters,
+    NovelDrawing,
     NovelMode,
     NovelQuestionsParameters,
     NovelsAddParameters,
@@ -73,6 +75,8 @@ __all__ = [
     "FilterRun",
     "ModelParameters",
     "ModelRun",
+    "NovelAskParameters",
+    "NovelDrawing",
     "NovelMode",
     "NovelQuestionsParameters",
     "NovelStarParameters",

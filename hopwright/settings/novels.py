@@ -36,8 +36,8 @@ class NovelsAddParameters(NovelsName):
     source: str = Field(default="", max_length=500, title="Source", description="Where the file was found.")
 
 
-class NovelQuestionsParameters(NovelsName):
-    """Which questions are asked about novels."""
+class NovelDrawing(NovelsName):
+    """Which chains are drawn in windows of novels."""
 
     books: Annotated[list[str], Cli(("--book", "--books"), metavar="ID")] = Field(
         default=[],
@@ -87,6 +87,42 @@ class NovelQuestionsParameters(NovelsName):
         "loader that comes with the set cuts them out of the book's file.",
     )
     seed: int = Field(default=0, ge=0, title="Seed", description="Draws the questions and the names of the twins.")
+
+
+class NovelQuestionsParameters(NovelDrawing):
+    """Which questions are asked about novels, in the words of rules."""
+
+
+class NovelAskParameters(NovelDrawing):
+    """Which chains a model words and answers, hop by hop within one paragraph."""
+
+    model: Annotated[str, Cli(metavar="ENDPOINT/MODEL")] = Field(
+        default="",
+        max_length=500,
+        pattern=MODEL_PATTERN,
+        title="Model",
+        description="The model that asks about each hop's paragraph and answers, as endpoint/model.",
+    )
+    filters: Annotated[
+        list[Annotated[str, Field(min_length=3, max_length=500, pattern=MODEL_PATTERN)]],
+        Cli(("--filter", "--filters"), metavar="ENDPOINT/MODEL"),
+    ] = Field(
+        default=[],
+        title="Filters",
+        description="Models that answer from the golden paragraphs. A question that any of them misses is left out.",
+    )
+    items: int = Field(
+        default=20,
+        ge=1,
+        le=10_000,
+        title="Items",
+        description="How many different chains the model is asked for, for each book and each number of hops, at most.",
+    )
+    access: ModelParameters = Field(
+        default_factory=ModelParameters,
+        title="Access",
+        description="Where the models are asked and what they may cost.",
+    )
 
 
 class NovelStarParameters(NovelsName):

@@ -37,7 +37,7 @@ VERBS = [
     ["images", "fetch"], ["images", "info"], ["images", "questions"], ["images", "audit"], ["images", "evaluate"],
     ["images", "export"], ["images", "tasks"],
     ["novels", "add"], ["novels", "info"], ["novels", "questions"], ["novels", "audit"], ["novels", "evaluate"],
-    ["novels", "tasks"], ["novels", "star"],
+    ["novels", "tasks"], ["novels", "star"], ["novels", "ask"],
     ["graph", "verify"], ["graph", "ingest"], ["graph", "info"], ["graph", "find"], ["graph", "show"],
 ]  # fmt: skip
 

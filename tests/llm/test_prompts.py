@@ -50,6 +50,7 @@ def test_every_shipped_prompt_renders_with_its_stable_part_first_and_free_of_inp
     special = {
         "hops": hops, "sub_questions": hops, "options": {"A": "x", "B": "y", "C": "z", "D": "w"}, "steps": steps,
         "passages": [{"title": "P", "text": "T"}], "taken": ["T"], "facts": ["F"],
+        "chain": [{"number": 1, "text": "T", "names": ["N"], "before": "B", "answer": "A", "called": "C"}],
     }  # fmt: skip
     for prompt in read_prompts(SHIPPED).values():
         inputs = {name: special.get(name, f"<{name}>") for name in prompt.front.inputs}
