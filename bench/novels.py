@@ -1,12 +1,15 @@
 """Novels: how fast they are indexed and their windows assembled, how well names are found, how many items they give.
 
     python bench/novels.py --novels FOLDER
+    python bench/novels.py --novels FOLDER --finder rules --finder spacy --finder endpoint/model
     python bench/novels.py --novels FOLDER --items
 
 FOLDER has books as `hopwright novels add` reads them. The names are measured against the mentions in `mention_labels/`,
 labelled by hand: the paragraphs of each book were drawn by chance, and every name in them was labelled without looking
-at what the rules make of it. A name that the rules surely take for somebody is right where it is that character or
-place; a mention is found where the rules surely take it for the right one. `--items` makes the questions too (minutes).
+at what a finder makes of it. A name that a finder surely takes for somebody is right where it is that character or
+place; a mention is found where it is surely taken for the right one. A language model is shown the labelled paragraphs
+alone, so that a measure costs a few requests; its names are then looked for in the whole book, as those of the others.
+`--items` makes the questions too (minutes).
 """
 
 from __future__ import annotations
@@ -17,19 +20,24 @@ import random
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from hopwright.knowledge.books.book import Book
-from hopwright.knowledge.books.mentions import MentionGraph
+from hopwright.knowledge.books.mentions import FoundNames, MentionGraph, build_graph
+from hopwright.knowledge.books.model_finder import ModelFinder
 from hopwright.knowledge.books.reading import read_book
+from hopwright.knowledge.books.spotting import TaggedName, spot_names
 from hopwright.knowledge.books.tokens import WORDS
 from hopwright.knowledge.books.windows import hash_window, make_window
 from hopwright.novels.drafting import K, NovelDrafter
+from hopwright.novels.finders import is_model, open_finder
 from hopwright.novels.shelf import ReadNovel, read_novel
-from hopwright.settings import NovelQuestionsParameters
+from hopwright.settings import NovelQuestionsParameters, home
+from hopwright.stages.models import STORE, ModelAccess, open_models
 
 LABELS = Path(__file__).with_name("mention_labels")
 _WINDOWS = 1000
@@ -40,6 +48,7 @@ def main() -> None:
     """Measure on what is given."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--novels", type=Path)
+    parser.add_argument("--finder", action="append", default=[])
     parser.add_argument("--items", action="store_true")
     options = parser.parse_args()
     if options.novels is None:
@@ -54,7 +63,8 @@ def main() -> None:
         if total >= 128 * K:
             print(f"  {_WINDOWS:,} windows of 128k assembled and hashed in {assemble_windows(novel):.2f} s")
         if novel.book.sha256 in labelled:
-            tell_names(novel.book, novel.graph, labelled[novel.book.sha256])
+            for finder in options.finder or ["rules"]:
+                tell_names(novel.book, find_names(novel.book, finder, labelled[novel.book.sha256]), labelled)
         if options.items:
             count_items(novel)
 
@@ -81,9 +91,36 @@ def assemble_windows(novel: ReadNovel) -> float:
     return time.process_time() - start
 
 
-def tell_names(book: Book, graph: MentionGraph, labels: dict[str, Any]) -> None:
+def find_names(book: Book, finder: str, labels: dict[str, Any]) -> MentionGraph:
+    """The mention graph of a book by one finder."""
+    start = time.process_time()
+    if is_model(finder):
+        starts = {start for start, _ in labels["paragraphs"]}
+        shown = replace(book, blocks=tuple(one for one in book.blocks if one.start in starts))
+        access = ModelAccess(None, home() / STORE, "bench novels", None, (finder,))
+        tagged = list(ModelFinder(finder, open_models(access).complete_all).tag(shown))
+        graph = build_graph(book, ListedNames(f"model:{finder}", tagged))
+    else:
+        graph = build_graph(book, open_finder(finder))
+    print(f"  {graph.finder}: {time.process_time() - start:.1f} s of processor time")
+    return graph
+
+
+class ListedNames:
+    """Finds names that are known already."""
+
+    def __init__(self, name: str, tagged: list[TaggedName]) -> None:
+        self.name = name
+        self._tagged = tagged
+
+    def find(self, book: Book) -> FoundNames:
+        """All places of the names, in the order of the text."""
+        return spot_names(book, self._tagged, checked=True)
+
+
+def tell_names(book: Book, graph: MentionGraph, labelled: dict[str, Any]) -> None:
     """Print precision and recall of the sure names against the labels, and what is wrong."""
-    counts, wrong = compare_names(book, graph, labels)
+    counts, wrong = compare_names(book, graph, labelled[book.sha256])
     print(
         f"  names: {counts['labelled']} mentions labelled, {counts['found']} found surely and rightly "
         f"(recall {counts['found'] / counts['labelled']:.1%}), {counts['open']} more among several that are possible; "

@@ -51,17 +51,18 @@ def show_books(
 
 
 @app.command("questions")
-@takes(NovelQuestionsParameters)
+@takes(NovelQuestionsParameters, leaving_out=("access.batch",))
 def make_questions(
     *,
     folder: Annotated[Path, typer.Argument(help="Folder to write; one of that name is replaced.")],
     options: Options,
+    dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
     """Make proven questions about windows of the books, as a data set."""
     from flows.console.novels import make
 
-    make(folder, options, as_json=as_json)
+    make(folder, options, dry_run=dry_run, as_json=as_json)
 
 
 @app.command("ask")

@@ -14,9 +14,12 @@ from hopwright.knowledge.books.reading import BookNotes
 from hopwright.knowledge.books.tokens import WORDS
 from hopwright.novels.audit import audit_novels
 from hopwright.novels.dataset import BookTexts, read_novel_set, write_novel_set
+from hopwright.novels.finders import is_model, open_finder
 from hopwright.novels.shelf import add_book, list_books, open_book, open_books, read_novel
 from hopwright.settings import (
+    ModelParameters,
     NovelAskParameters,
+    NovelDrawing,
     NovelQuestionsParameters,
     NovelsAddParameters,
     NovelsEvaluateParameters,
@@ -27,10 +30,14 @@ from hopwright.settings import (
 )
 
 if TYPE_CHECKING:
+    from hopwright.knowledge.books.book import Book
+    from hopwright.llm.estimate import ApproximateRequest
     from hopwright.llm.session import Session
     from hopwright.llm.types import Request
     from hopwright.novels.drafting import NovelCounts
     from hopwright.stages.models import ModelAccess
+
+    Listed = Request | ApproximateRequest
 
 
 def add(files: list[Path], options: Mapping[str, Any], *, as_json: bool) -> None:
@@ -92,12 +99,22 @@ def show_info(word: str, options: Mapping[str, Any], *, as_json: bool) -> None:
         out.out(f"  {one.name} ({one.kind}, {one.mentions:,}): {', '.join(one.aliases)}")
 
 
-def make(folder: Path, options: Mapping[str, Any], *, as_json: bool) -> None:
-    """Make the questions and say what was proven and what was left out."""
+def make(folder: Path, options: Mapping[str, Any], *, dry_run: bool, as_json: bool) -> None:
+    """Make the questions and say what was proven and what was left out; a dry run prints what finding names costs."""
     parameters = load_parameters(merge_options({}, options), NovelQuestionsParameters)
     books = open_books(find_shelf(parameters), parameters.books)
+    access = None
+    if is_model(parameters.finder):
+        access = _open_asking("novels questions", folder, (parameters.finder,), parameters.access)
+    if dry_run:
+        if access is None:
+            out.out(f"Nothing is asked of a model: names are found by {parameters.finder}.")
+        else:
+            _estimate_asking(_list_finding(books, parameters), access, "names", 1.0, as_json=as_json)
+        return
+    finder = open_finder(parameters.finder, _open_session(access).complete_all if access else None)
     with err.status("opening the books") as status:
-        counts = write_novel_set(books, folder, parameters, status.update)
+        counts = write_novel_set(books, folder, parameters, status.update, finder)
     if as_json:
         print_json({"folder": str(folder), "books": {id: one.to_dict() for id, one in counts.items()}})
         return
@@ -110,46 +127,63 @@ def make(folder: Path, options: Mapping[str, Any], *, as_json: bool) -> None:
 
 
 def ask(folder: Path, options: Mapping[str, Any], *, dry_run: bool, as_json: bool) -> None:
-    """Have a model word and answer chains; a dry run prints what asking once for each of them would cost."""
+    """Have a model word and answer chains; a dry run prints what asking once for each of them would cost.
+
+    Names that a model is to find are not known before it is paid: the dry run draws chains of those of the rules.
+    """
+    from hopwright.llm.estimate import ApproximateRequest
     from hopwright.novels.asked import AskedDrafter
     from hopwright.novels.dataset import write_asked_set
 
     parameters = load_parameters(merge_options({}, options), NovelAskParameters)
-    access = _open_asking("novels ask", folder, parameters)
+    finding = (parameters.finder,) if is_model(parameters.finder) else ()
+    asked = (parameters.model, *parameters.filters, *finding)
+    access = _open_asking("novels ask", folder, asked, parameters.access)
     books = open_books(find_shelf(parameters), parameters.books)
     if dry_run:
-        listed = []
+        listed = _list_finding(books, parameters) if finding else []
+        filtering = 1 + len(parameters.filters)
         with err.status("drawing chains") as status:
             for book in books:
                 drafter = AskedDrafter(read_novel(book, parameters.tokenizer), parameters)
-                listed += [drafter.request(chain, 0) for chain in drafter.draw(status.update)]
-        _estimate_asking(listed, access, "ask", 1 + len(parameters.filters), as_json=as_json)
+                requests = [drafter.request(chain, 0) for chain in drafter.draw(status.update)]
+                listed += [ApproximateRequest(one) for one in requests for _ in range(filtering)]
+        _estimate_asking(listed, access, "ask", 1.0, as_json=as_json)
         return
     session = _open_session(access)
+    finder = open_finder(parameters.finder, session.complete_all)
     with err.status("asking") as status:
-        counts = write_asked_set(books, folder, parameters, session, status.update)
+        counts = write_asked_set(books, folder, parameters, session, status.update, finder)
     _tell_asked(folder, counts, as_json=as_json)
+
+
+def _list_finding(books: list[Book], parameters: NovelDrawing) -> list[Listed]:
+    """The requests that find the names of the books; a twin's renamed book asks about as much."""
+    from hopwright.knowledge.books.model_finder import ModelFinder
+    from hopwright.llm.estimate import ApproximateRequest
+
+    finder = ModelFinder(parameters.finder, lambda _: [])
+    requests = [one for book in books for one in finder.list_requests(book)]
+    return [*requests, *(ApproximateRequest(one) for one in requests if parameters.twins)]
 
 
 def make_star(folder: Path, options: Mapping[str, Any], *, dry_run: bool, as_json: bool) -> None:
     """Have a model ask in the paper's way; a dry run prints what the first paragraphs, times the hops, would cost."""
+    from hopwright.llm.estimate import ApproximateRequest
     from hopwright.novels.dataset import write_star_set
     from hopwright.novels.star import StarDrafter
 
     parameters = load_parameters(merge_options({}, options), NovelStarParameters)
-    access = _open_asking("novels star", folder, parameters)
+    access = _open_asking("novels star", folder, (parameters.model, *parameters.filters), parameters.access)
     books = open_books(find_shelf(parameters), parameters.books)
     if dry_run:
         # A paragraph asks for a keyword and a question, over more and more paragraphs.
         hops = [int(one) for one in parameters.hops]
         growth = sum(hop * (hop + 1) for hop in hops) / len(hops) + len(parameters.filters)
-        listed = [
-            request
-            for book in books
-            for request in StarDrafter(
-                read_novel(book, parameters.tokenizer), parameters, lambda _: []
-            ).list_requests()
-        ]
+        listed: list[Listed] = []
+        for book in books:
+            drafter = StarDrafter(read_novel(book, parameters.tokenizer), parameters, lambda _: [])
+            listed += [ApproximateRequest(one) for one in drafter.list_requests()]
         _estimate_asking(listed, access, "star", growth, as_json=as_json)
         return
     session = _open_session(access)
@@ -158,22 +192,21 @@ def make_star(folder: Path, options: Mapping[str, Any], *, dry_run: bool, as_jso
     _tell_asked(folder, counts, as_json=as_json)
 
 
-def _open_asking(verb: str, folder: Path, parameters: NovelAskParameters | NovelStarParameters) -> ModelAccess:
+def _open_asking(verb: str, folder: Path, asked: tuple[str, ...], parameters: ModelParameters) -> ModelAccess:
     """What a command that has a model ask needs of it. Raises InputError where no model, or an unknown endpoint, is
     named."""
     from hopwright.llm.config import read_settings
     from hopwright.llm.types import parse_model
     from hopwright.stages.models import STORE, ModelAccess, name_command
 
-    if not parameters.model:
+    if not asked[0]:
         raise InputError("no model is named: --model endpoint/model names one (docs/models.md)")
-    file = parameters.access.endpoints_file()
+    file = parameters.endpoints_file()
     settings = read_settings(file)
-    asked = (parameters.model, *parameters.filters)
     for model in asked:
         settings.endpoint(parse_model(model).provider)
     run = name_command(verb, folder.absolute(), *asked)
-    return ModelAccess(file, home() / STORE, run, parameters.access.limit(), asked)
+    return ModelAccess(file, home() / STORE, run, parameters.limit(), asked)
 
 
 def _open_session(access: ModelAccess) -> Session:
@@ -185,18 +218,17 @@ def _open_session(access: ModelAccess) -> Session:
 
 
 def _estimate_asking(
-    listed: list[Request], access: ModelAccess, stage: str, growth: float, *, as_json: bool
+    listed: list[Listed], access: ModelAccess, stage: str, growth: float, *, as_json: bool
 ) -> None:
-    """What asking would cost: each chain's first request, times `growth`, stands for all of it."""
+    """What asking would cost: each listed request, times `growth`, stands for all of it."""
     from hopwright.llm.config import read_settings
-    from hopwright.llm.estimate import ApproximateRequest, estimate_run, render_estimate
+    from hopwright.llm.estimate import estimate_run, render_estimate
     from hopwright.llm.prices import read_prices
     from hopwright.llm.store import consult_store
 
     settings = read_settings(access.endpoints)
     with consult_store(access.store) as store:
-        requests = [ApproximateRequest(one) for one in listed]
-        estimate = estimate_run(requests, settings, store, read_prices(settings.prices), growth=growth, stage=stage)
+        estimate = estimate_run(listed, settings, store, read_prices(settings.prices), growth=growth, stage=stage)
     if as_json:
         print_json({**estimate.to_dict(), "budget_usd": access.budget_usd})
         return

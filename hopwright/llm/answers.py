@@ -106,6 +106,19 @@ class AskedChain(_Output):
     objection: str = Field(default="", max_length=300)
 
 
+class ListedName(_Output):
+    """A name as it stands in a text, and what it names."""
+
+    name: str = Field(min_length=1, max_length=80)
+    kind: Literal["person", "place", "other"]
+
+
+class ListedNames(_Output):
+    """The names in some paragraphs."""
+
+    names: list[ListedName] = Field(default=[], max_length=200)
+
+
 class NamedKeyword(_Output):
     """A keyword of a paragraph."""
 

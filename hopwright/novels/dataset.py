@@ -26,6 +26,7 @@ from pydantic import ValidationError
 from hopwright.errors import InputError
 from hopwright.foreign import JsonError, load_json, read_file, show
 from hopwright.knowledge.books.book import Book, hash_text, plain_lines
+from hopwright.knowledge.books.mentions import NameFinder
 from hopwright.llm.session import Session
 from hopwright.novels.asked import AskedDrafter, ask_chains
 from hopwright.novels.book_names import BookNames
@@ -134,7 +135,11 @@ def apply_edits(text: str, edits: Sequence[Edit]) -> str:
 
 
 def write_novel_set(
-    books: Sequence[Book], folder: Path, parameters: NovelQuestionsParameters, tell: Tell
+    books: Sequence[Book],
+    folder: Path,
+    parameters: NovelQuestionsParameters,
+    tell: Tell,
+    finder: NameFinder | None = None,
 ) -> dict[str, NovelCounts]:
     """Make the questions about some books and write the whole folder, which replaces one of that name at once.
 
@@ -143,8 +148,8 @@ def write_novel_set(
     made = _Made()
     for book in books:
         tell(f"{book.title}: finding names")
-        drafter = NovelDrafter(read_novel(book, parameters.tokenizer), parameters)
-        _take_items(drafter, drafter.make(tell), parameters, made, tell)
+        drafter = NovelDrafter(read_novel(book, parameters.tokenizer, finder), parameters)
+        _take_items(drafter, drafter.make(tell), parameters, made, tell, finder)
     if not made.items:
         lengths = ", ".join(parameters.lengths)
         raise InputError(f"no question is proven: no book has windows of {lengths} with enough names in them")
@@ -157,7 +162,12 @@ def write_novel_set(
 
 
 def write_asked_set(
-    books: Sequence[Book], folder: Path, parameters: NovelAskParameters, sender: Session, tell: Tell
+    books: Sequence[Book],
+    folder: Path,
+    parameters: NovelAskParameters,
+    sender: Session,
+    tell: Tell,
+    finder: NameFinder | None = None,
 ) -> dict[str, NovelCounts]:
     """Have a model word and answer chains of some books, and write the folder; returns the counts by book.
 
@@ -167,11 +177,12 @@ def write_asked_set(
     drawn = []
     for book in books:
         tell(f"{book.title}: finding names")
-        drafter = AskedDrafter(read_novel(book, parameters.tokenizer), parameters)
+        drafter = AskedDrafter(read_novel(book, parameters.tokenizer, finder), parameters)
         drawn.append((drafter, drafter.draw(tell)))
     tell(f"asking about {sum(len(chains) for _, chains in drawn):,} chains")
     for (drafter, _), answered in zip(drawn, ask_chains(drawn, sender), strict=True):
-        _take_items(drafter.drafter, drafter.make(answered, sender.complete_all), parameters, made, tell)
+        items = drafter.make(answered, sender.complete_all)
+        _take_items(drafter.drafter, items, parameters, made, tell, finder)
     _write_made(made, folder)
     return made.counts
 
@@ -235,7 +246,12 @@ def _write_made(made: _Made, folder: Path) -> None:
 
 
 def _take_items(
-    drafter: NovelDrafter, items: Sequence[NovelItem], parameters: NovelDrawing, made: _Made, tell: Tell
+    drafter: NovelDrafter,
+    items: Sequence[NovelItem],
+    parameters: NovelDrawing,
+    made: _Made,
+    tell: Tell,
+    finder: NameFinder | None,
 ) -> None:
     """Take in the items of one book, with their twins."""
     book = drafter.novel.book
@@ -246,7 +262,7 @@ def _take_items(
     twins: dict[str, NovelItem] = {}
     if parameters.twins:
         tell(f"{book.title}: renaming")
-        maker = TwinMaker(drafter, parameters)
+        maker = TwinMaker(drafter, parameters, finder)
         for number, item in enumerate(items):
             if number % 50 == 0:
                 tell(f"{book.title}: twin {number:,} of {len(items):,}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from hopwright.knowledge.books.mentions import NameFinder
 from hopwright.knowledge.books.windows import make_window
 from hopwright.novels.drafting import ModelWords, NovelDrafter
 from hopwright.novels.records import NovelItem, Stretch
@@ -23,12 +24,12 @@ from hopwright.wording.rules.mention_wording import WordedChain
 class TwinMaker:
     """Makes the twins of one book's items."""
 
-    def __init__(self, drafter: NovelDrafter, parameters: NovelDrawing) -> None:
+    def __init__(self, drafter: NovelDrafter, parameters: NovelDrawing, finder: NameFinder | None = None) -> None:
         book, graph = drafter.novel.book, drafter.novel.graph
         self._original = drafter
         self.renaming: Renaming = make_renaming(book, graph, parameters.seed)
         renamed = rename_book(book, self.renaming.edits)
-        self.drafter = NovelDrafter(read_novel(renamed, parameters.tokenizer), parameters)
+        self.drafter = NovelDrafter(read_novel(renamed, parameters.tokenizer, finder), parameters)
         self._quotes = {
             (quoted.block, start): number
             for number, (start, _) in self.drafter.novel.reader.quotes.items()

@@ -86,7 +86,20 @@ class NovelDrawing(NovelsName):
         description="Put the text of every window into the data set. Without it, windows are places in a book, and the "
         "loader that comes with the set cuts them out of the book's file.",
     )
+    finder: str = Field(
+        default="rules",
+        max_length=500,
+        pattern=r"^(?:rules|spacy(?::[\w.-]+)?|[^\s/:]+/\S+)$",
+        title="Finder",
+        description="Who finds the names in a book: rules; spacy, or spacy:PACKAGE for a package with another model; "
+        "or a language model, as endpoint/model.",
+    )
     seed: int = Field(default=0, ge=0, title="Seed", description="Draws the questions and the names of the twins.")
+    access: ModelParameters = Field(
+        default_factory=ModelParameters,
+        title="Access",
+        description="Where the models are asked and what they may cost.",
+    )
 
 
 class NovelQuestionsParameters(NovelDrawing):
@@ -117,11 +130,6 @@ class NovelAskParameters(NovelDrawing):
         le=10_000,
         title="Items",
         description="How many different chains the model is asked for, for each book and each number of hops, at most.",
-    )
-    access: ModelParameters = Field(
-        default_factory=ModelParameters,
-        title="Access",
-        description="Where the models are asked and what they may cost.",
     )
 
 

@@ -11,7 +11,7 @@ from typing import Literal
 from hopwright.knowledge.books.book import Book
 from hopwright.knowledge.books.name_words import NameWords
 
-_LETTER = "A-Za-zÀ-ÖØ-öø-ÿ"
+LETTER = "A-Za-zÀ-ÖØ-öø-ÿ"
 _NAME = r"(?:[dDlL]['’]|O['’]|Mc|Mac|St\. ?)?[A-ZÀ-ÖØ-Þ][a-zà-öø-ÿ]+(?:-[A-ZÀ-ÖØ-Þ]?[a-zà-öø-ÿ]+)*"
 _PARTICLE = r"(?:de la|de|du|von|van|Van|des)"
 _SPEECH = (
@@ -29,10 +29,10 @@ _AFTER = re.compile(
 _SENTENCE_BEFORE = re.compile(r"(?:[.!?:“\"‘—_(\[*]|--|['’]{2})[\s\"“‘_('*]*$|^\s*$")
 _QUOTE_BEFORE = re.compile(r"[\"“‘'(_]\s*$")
 PARTICLES = frozenset("de la du von van Van des".split())
-_ABBREVIATED = frozenset("Mr Mrs Ms Messrs M Mme Mlle Dr Prof Rev Capt Col Gen".split())
-_SAME_TITLE = {"M": "Monsieur", "Mme": "Madame", "Mlle": "Mademoiselle", "Doctor": "Dr", "Prof": "Professor",
+ABBREVIATED_TITLES = frozenset("Mr Mrs Ms Messrs M Mme Mlle Dr Prof Rev Capt Col Gen".split())
+SAME_TITLE = {"M": "Monsieur", "Mme": "Madame", "Mlle": "Mademoiselle", "Doctor": "Dr", "Prof": "Professor",
     "Messrs": "Mr", "Rev": "Reverend", "Old": "", "Young": ""}  # fmt: skip
-_LOWER = re.compile(rf"(?<![{_LETTER}'’])[a-zà-öø-ÿ]+(?:-[a-zà-öø-ÿ]+)*")
+_LOWER = re.compile(rf"(?<![{LETTER}'’])[a-zà-öø-ÿ]+(?:-[a-zà-öø-ÿ]+)*")
 
 
 NameKind = Literal["person", "place", "thing", "unknown"]
@@ -124,14 +124,14 @@ def _is_place(name: str, counts: WordCounts, words: NameWords) -> bool:
 
 
 def _compile(words: NameWords) -> re.Pattern[str]:
-    short = "|".join(sorted(_ABBREVIATED))
-    titles = "|".join(sorted(words.titles - _ABBREVIATED, key=lambda one: (-len(one), one)))
+    short = "|".join(sorted(ABBREVIATED_TITLES))
+    titles = "|".join(sorted(words.titles - ABBREVIATED_TITLES, key=lambda one: (-len(one), one)))
     endings = "|".join(sorted(words.endings))
     # "Poor Mrs. S": what stands before a title is no part of the name.
     name = rf"(?!(?:{short}|{titles})\b){_NAME}(?:['’]s(?=\s+(?:{endings})\b))?"
     return re.compile(
-        rf"(?<![{_LETTER}'’])(?P<titles>(?:(?:(?:{short})\b\.?|(?:{titles})\b)\s+(?:of\s+(?=[A-ZÀ-Þ]))?)*)"
-        rf"(?P<words>(?:{_PARTICLE}\s+)?{name}(?:\s+(?:{_PARTICLE}\s+)?{name})*)(?![{_LETTER}])"
+        rf"(?<![{LETTER}'’])(?P<titles>(?:(?:(?:{short})\b\.?|(?:{titles})\b)\s+(?:of\s+(?=[A-ZÀ-Þ]))?)*)"
+        rf"(?P<words>(?:{_PARTICLE}\s+)?{name}(?:\s+(?:{_PARTICLE}\s+)?{name})*)(?![{LETTER}])"
     )
 
 
@@ -143,7 +143,7 @@ def _find(
         if "of" in held and match["words"].split()[0] in places:
             # "the King of Spain" is not called Spain.
             first, held = match.start("words"), []
-        titles = tuple(_SAME_TITLE.get(word.rstrip("."), word.rstrip(".")) for word in held if word != "of")
+        titles = tuple(SAME_TITLE.get(word.rstrip("."), word.rstrip(".")) for word in held if word != "of")
         titles = tuple(title for title in titles if title)
         before = text[max(start, first - 12) : first]
         opens = first == start or bool(_SENTENCE_BEFORE.search(before)) or bool(_QUOTE_BEFORE.search(before))
