@@ -11,6 +11,7 @@ from hopwright.settings import (
     NovelQuestionsParameters,
     NovelsAddParameters,
     NovelsEvaluateParameters,
+    NovelsExportParameters,
     NovelsName,
     NovelStarParameters,
 )
@@ -120,6 +121,21 @@ def evaluate_models(
     from flows.console.novels import evaluate
 
     evaluate(folder, options, report, dry_run=dry_run, as_json=as_json)
+
+
+@app.command("export")
+@takes(NovelsExportParameters)
+def export_questions(
+    *,
+    folder: Folder,
+    target: Annotated[Path, typer.Argument(help="Folder to write, with one below it for each program.")],
+    options: Options,
+    as_json: Json = False,
+) -> None:
+    """Write the questions with their windows for lm-evaluation-harness and Inspect."""
+    from flows.console.novels import export
+
+    export(folder, target, options, as_json=as_json)
 
 
 @app.command("tasks")

@@ -23,6 +23,7 @@ from hopwright.settings import (
     NovelQuestionsParameters,
     NovelsAddParameters,
     NovelsEvaluateParameters,
+    NovelsExportParameters,
     NovelsName,
     NovelStarParameters,
     home,
@@ -346,6 +347,23 @@ def _tell(report: Mapping[str, Any]) -> None:
         )
     for reason, number in report["failures"].items():
         out.out(f"  failed: {reason} ({number:,})")
+
+
+def export(folder: Path, target: Path, options: Mapping[str, Any], *, as_json: bool) -> None:
+    """Write the folders of other programs."""
+    from hopwright.novels.evaluation import pick_items
+    from hopwright.novels.exports import export_novels
+
+    parameters = load_parameters(merge_options({}, options), NovelsExportParameters)
+    found = read_novel_set(folder)
+    with err.status("writing"):
+        items = pick_items(found, parameters)
+        written = export_novels(items, BookTexts(found, find_shelf(parameters)), target, parameters.forms)
+    if as_json:
+        print_json({"folder": str(target), "rows": written})
+        return
+    for name, rows in written.items():
+        out.out(f"{target / name}: {rows:,} rows")
 
 
 def write_tasks(folder: Path, target: Path, most: int, options: Mapping[str, Any], *, as_json: bool) -> None:

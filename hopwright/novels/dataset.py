@@ -38,6 +38,7 @@ from hopwright.novels.rows import ROW_SCHEMA, make_row
 from hopwright.novels.shelf import list_books, open_book, read_novel
 from hopwright.novels.star import StarDrafter
 from hopwright.novels.twins import TwinMaker
+from hopwright.planning.mention_chains import REACHES, name_reach
 from hopwright.records.json_lines import read_json_lines, validate_row
 from hopwright.records.parquet_rows import ParquetError, read_parquet_rows
 from hopwright.release.folder_swap import open_staging_folder, replace_folder
@@ -330,6 +331,7 @@ def write_rows(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
 def _write_card(name: str, made: _Made) -> str:
     cells = Counter((len(item.hops), item.window.length // K) for item in made.items)
     lengths = sorted({length for _, length in cells})
+    places = Counter((name_reach(item.distances), min(int(5 * item.depth), 4)) for item in made.items)
     by_book = Counter((item.window.book, len(item.hops)) for item in made.items)
     chains = dict.fromkeys(by_book, 0)
     for book, hops, _ in {(item.window.book, len(item.hops), item.family) for item in made.items}:
@@ -349,6 +351,12 @@ def _write_card(name: str, made: _Made) -> str:
         families=len({item.family for item in made.items}),
         grid=[
             {"hops": str(hops)} | {f"{length}k": cells[hops, length] for length in lengths} for hops in deepest
+        ],
+        places=[
+            {"tokens between hops": reach}
+            | {f"{20 * fifth}–{20 * fifth + 20} %": places[reach, fifth] for fifth in range(5)}
+            for reach in REACHES
+            if any(held == reach for held, _ in places)
         ],
         books=[
             {"book": one.title, "author": one.author, "licence": one.licence, "source": one.source}

@@ -11,7 +11,7 @@ from typing import Any
 
 from hopwright.knowledge.books.book import Book
 from hopwright.knowledge.books.mentions import MentionGraph
-from hopwright.knowledge.books.windows import Window, find_mention, hash_window, list_windows
+from hopwright.knowledge.books.windows import Window, find_mention, hash_window, list_windows, place_window
 from hopwright.knowledge.named_windows import NamedWindow
 from hopwright.novels.book_names import BookNames, describe_book
 from hopwright.novels.counting import Paragraph, WindowCounter
@@ -30,6 +30,7 @@ TOPOLOGIES = {1: "chain-1", 2: "chain-2", 3: "chain-3", 4: "chain"}
 _LEAST_MENTIONS = 3
 _LEAST_DRAWN = 60
 _WINDOWS_TRIED = 4
+_WINDOWS_KEPT = 150
 _UNNAMED = re.compile(r"^(?:Messrs\.? |Old |Young )|^(?:Papa|Mamma|Ma|Pa)$|^Misse?s ")
 
 
@@ -133,6 +134,7 @@ class NovelDrafter:
     def open(self, window: Window) -> Opened:
         """A window with what proves chains on it, made once."""
         key = (window.first, window.length)
+        _keep_few(self._opened)
         if key not in self._opened:
             book, table = self.novel.book, self.novel.reader.table
             view = self.novel.reader.view(window)
@@ -146,6 +148,7 @@ class NovelDrafter:
     def count(self, window: WindowRef) -> WindowCounter:
         """The counter of a window, made once."""
         key = (window.start, window.end)
+        _keep_few(self._counters)
         if key not in self._counters:
             text = self.novel.book.text[window.start : window.end]
             self._counters[key] = WindowCounter(self.names, text, window.start, self._read)
@@ -166,7 +169,7 @@ class NovelDrafter:
                 opened.view, window.tokens, self._asked, parameters.seed, key, by_model=self._by_model
             )
             for hops in wanted:
-                for chain in drawer.draw(hops, most, tally, parameters.distance):
+                for chain in drawer.draw(hops, most, tally, parameters.distance, parameters.distance_most):
                     steps = tuple(_shift(step, window.first) for step in chain.steps)
                     found[hops].setdefault(steps, replace(chain, steps=steps))
         self.counts.drawn += tally.drawn
@@ -175,8 +178,11 @@ class NovelDrafter:
         return {hops: list(held.values()) for hops, held in found.items()}
 
     def make_family(self, steps: tuple[Step, ...], words: ModelWords | None = None) -> Iterator[NovelItem]:
-        """The items of a chain, one for each length in which it is proven; with the words of a model, if they are
-        given."""
+        """The items of a chain, one for each length in which it is proven, or for each length and depth; with the words
+        of a model, if they are given."""
+        if self._parameters.depths:
+            yield from self._make_at_depths(steps, words)
+            return
         blocks = [place for step in steps for place in step.places]
         for length in self._lengths:
             fitting = [one for one in self._windows[length] if one.first <= min(blocks) and max(blocks) < one.stop]
@@ -189,6 +195,24 @@ class NovelDrafter:
                     continue
                 yield item
                 break
+
+    def _make_at_depths(self, steps: tuple[Step, ...], words: ModelWords | None) -> Iterator[NovelItem]:
+        """The items of a chain in windows that are cut so that its answer stands at each of the depths."""
+        book, table = self.novel.book, self.novel.reader.table
+        blocks = [place for step in steps for place in step.places]
+        for length in self._lengths:
+            cut: set[int] = set()
+            for depth in self._parameters.depths:
+                window = place_window(book, table, blocks, steps[-1].places[0], depth, length)
+                if window is None or window.first in cut:
+                    self.counts.left_out["at a depth: its paragraphs do not fit into one window"] += 1
+                    continue
+                cut.add(window.first)
+                item = self.make_placed(window, steps, words=words)
+                if isinstance(item, str):
+                    self.counts.left_out[item] += 1
+                else:
+                    yield item
 
     def make_placed(
         self, window: Window, steps: tuple[Step, ...], key: str = "", words: ModelWords | None = None
@@ -324,6 +348,12 @@ class NovelDrafter:
     def _give(self, step: Step) -> Given:
         entity = self.novel.graph.entities[step.answer]
         return Given(entity.name, entity.kind)
+
+
+def _keep_few(held: dict[tuple[int, int], Any]) -> None:
+    """Forget the oldest windows of many; those that chains are drawn in are fewer."""
+    while len(held) >= _WINDOWS_KEPT:
+        del held[next(iter(held))]
 
 
 def find_stride(total: int, length: int) -> int:

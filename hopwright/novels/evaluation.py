@@ -20,13 +20,15 @@ from hopwright.novels.contexts import ContextMaker
 from hopwright.novels.dataset import NovelSet
 from hopwright.novels.drafting import K
 from hopwright.novels.records import NovelItem
+from hopwright.planning.mention_chains import REACHES, name_reach
 from hopwright.scoring.intervals import find_share
 from hopwright.scoring.typed_answers import TypedAnswer, judge_answer
-from hopwright.settings import NovelMode, NovelsEvaluateParameters
+from hopwright.settings import NovelMode, NovelsEvaluateParameters, NovelsExportParameters
 
 Complete = Callable[[Iterable[Request]], list[Outcome]]
 Tell = Callable[[str], None]
 Prompting = Literal["direct", "cot"]
+_FIFTHS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +59,14 @@ class NovelVerdict:
         item = self.query.item
         return {
             "id": item.id, "model": self.query.model, "mode": self.query.mode, "variant": item.variant,
-            "hops": len(item.hops), "length": item.window.length, "depth": item.depth, "gold": item.answer,
+            "hops": len(item.hops), "length": item.window.length, "depth": item.depth,
+            "distances": list(item.distances), "gold": item.answer,
             "outcome": self.outcome, "answer": self.value, "right": self.right, "judged": self.judged,
         }  # fmt: skip
 
 
-def pick_items(found: NovelSet, parameters: NovelsEvaluateParameters) -> list[NovelItem]:
-    """The items that are asked: of each number of hops and length as many at most, and their twins."""
+def pick_items(found: NovelSet, parameters: NovelsEvaluateParameters | NovelsExportParameters) -> list[NovelItem]:
+    """The items that are asked or exported: of each number of hops and length as many at most, and their twins."""
     cells: dict[tuple[int, int], list[NovelItem]] = {}
     for item in found.items:
         cells.setdefault((len(item.hops), item.window.length), []).append(item)
@@ -121,6 +124,7 @@ def evaluate_novels(
         "judge": parameters.judge,
         "rows": summarise(verdicts),
         "grid": draw_up_grid(verdicts),
+        "places": draw_up_places(verdicts),
         "gaps": compare_twins(verdicts),
         "usage": sum_usage(verdicts),
         "failures": dict(failures.most_common(5)),
@@ -191,6 +195,23 @@ def draw_up_grid(verdicts: Sequence[NovelVerdict]) -> list[dict[str, Any]]:
         {"model": model, "mode": mode, "variant": variant, "hops": hops, "length": length} | _measure(groups[key])
         for key in sorted(groups)
         for model, mode, variant, hops, length in [key]
+    ]
+
+
+def draw_up_places(verdicts: Sequence[NovelVerdict]) -> list[dict[str, Any]]:
+    """One row for each model, mode, variant, distance of the hops (`one` for a single hop) and fifth of the window in
+    which the answer stands."""
+    groups: dict[tuple[str, str, str, int, int], list[NovelVerdict]] = {}
+    for one in verdicts:
+        item = one.query.item
+        distance = REACHES.index(name_reach(item.distances))
+        key = (one.query.model, one.query.mode, item.variant, distance, min(int(_FIFTHS * item.depth), _FIFTHS - 1))
+        groups.setdefault(key, []).append(one)
+    return [
+        {"model": model, "mode": mode, "variant": variant, "distance": REACHES[distance], "fifth": fifth + 1}
+        | _measure(groups[key])
+        for key in sorted(groups)
+        for model, mode, variant, distance, fifth in [key]
     ]
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
+from typing import Literal, get_args
 
 from hopwright.knowledge.named_windows import NamedWindow
 from hopwright.planning.mention_proofs import Refuted, StepProof, WindowProver
@@ -15,6 +16,8 @@ from hopwright.planning.mention_steps import FREE, Step, StepFinder
 
 BANDS = (2_000, 16_000)
 """Where near ends and where far begins, in tokens between the paragraphs of two hops that follow each other."""
+Reach = Literal["one", "near", "middle", "far"]
+REACHES: tuple[Reach, ...] = get_args(Reach)
 _BREADTH = 6
 
 
@@ -36,12 +39,7 @@ class ProvenChain:
     @property
     def band(self) -> str:
         """How far apart its hops lie, by the mean of their distances, and in which third of the window it ends."""
-        if not self.distances:
-            reach = "one"
-        else:
-            mean = fmean(self.distances)
-            reach = "near" if mean < BANDS[0] else "middle" if mean < BANDS[1] else "far"
-        return f"{reach} {min(int(3 * self.depth), 2)}"
+        return f"{name_reach(self.distances)} {min(int(3 * self.depth), 2)}"
 
 
 @dataclass(slots=True)
@@ -68,8 +66,12 @@ class ChainDrawer:
         self._seed = seed
         self._key = key
 
-    def draw(self, hops: int, most: int, tally: ChainTally, least_distance: int = 0) -> list[ProvenChain]:
-        """At most `most` proven chains of so many hops, whose neighbouring hops are `least_distance` tokens apart."""
+    def draw(
+        self, hops: int, most: int, tally: ChainTally, least_distance: int = 0, most_distance: int = 0
+    ) -> list[ProvenChain]:
+        """At most `most` proven chains of so many hops, whose neighbouring hops are from `least_distance` to
+        `most_distance` tokens apart; 0 sets no limit."""
+        apart = range(least_distance, (most_distance or self._tokens) + 1)
         rng = random.Random(f"{self._seed}:{self._key}:{hops}")
         openings = list(self._openings)
         rng.shuffle(openings)
@@ -78,7 +80,7 @@ class ChainDrawer:
         seen: set[tuple[Step, ...]] = set()
         # Kinds that open many chains would hide the others: one of each kind in turn.
         for opening in _interleave(openings):
-            for steps in self._continue((opening,), hops, rng, least_distance):
+            for steps in self._continue((opening,), hops, rng, apart):
                 if steps in seen:
                     continue
                 seen.add(steps)
@@ -94,7 +96,7 @@ class ChainDrawer:
         return found
 
     def _continue(
-        self, steps: tuple[Step, ...], hops: int, rng: random.Random, least: int
+        self, steps: tuple[Step, ...], hops: int, rng: random.Random, apart: range
     ) -> Iterator[tuple[Step, ...]]:
         if len(steps) == hops:
             yield steps
@@ -109,14 +111,22 @@ class ChainDrawer:
             step for step in following
             if not used & set(step.places) and not taken & set(step.clues)
             and (step.ends or step.answer not in taken) and _fits(step, last=len(steps) + 1 == hops)
-            and self._distance(last, step) >= least
+            and self._distance(last, step) in apart
         ]  # fmt: skip
         for step in _draw_few(fit, rng):
-            yield from self._continue((*steps, step), hops, rng, least)
+            yield from self._continue((*steps, step), hops, rng, apart)
 
     def _distance(self, one: Step, other: Step) -> int:
         paragraphs = self._window.paragraphs
         return abs(paragraphs[one.places[0]].position - paragraphs[other.places[0]].position)
+
+
+def name_reach(distances: Sequence[int]) -> Reach:
+    """How far apart the hops of a chain lie, by the mean of the tokens between them; `one` for a single hop."""
+    if not distances:
+        return "one"
+    mean = fmean(distances)
+    return "near" if mean < BANDS[0] else "middle" if mean < BANDS[1] else "far"
 
 
 def measure_chain(

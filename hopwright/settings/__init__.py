@@ -21,6 +21,7 @@ from hopwright.settings.novels import (
     NovelQuestionsParameters,
     NovelsAddParameters,
     NovelsEvaluateParameters,
+    NovelsExportParameters,
     NovelsName,
     NovelStarParameters,
 )
@@ -82,6 +83,7 @@ __all__ = [
     "NovelStarParameters",
     "NovelsAddParameters",
     "NovelsEvaluateParameters",
+    "NovelsExportParameters",
     "NovelsName",
     "Parameters",
     "PictureQuestionsParameters",

@@ -68,6 +68,20 @@ class NovelDrawing(NovelsName):
         title="Distance",
         description="The fewest tokens between the paragraphs of two hops that follow each other.",
     )
+    distance_most: int = Field(
+        default=0,
+        ge=0,
+        le=1_000_000,
+        title="Largest distance",
+        description="The most tokens between the paragraphs of two hops that follow each other; 0 sets no limit.",
+    )
+    depths: Annotated[list[Annotated[float, Field(ge=0, le=1)]], Cli(("--depth",), "0..1")] = Field(
+        default=[],
+        max_length=20,
+        title="Depths",
+        description="Where in its window the paragraph with the answer begins, from 0 to 1. Each chain is "
+        "asked at each of these depths where it fits and is proven. Without any, windows are drawn.",
+    )
     tokenizer: str = Field(
         default="words",
         max_length=4096,
@@ -191,6 +205,26 @@ class NovelStarParameters(NovelsName):
         default_factory=ModelParameters,
         title="Access",
         description="Where the models are asked and what they may cost.",
+    )
+
+
+class NovelsExportParameters(NovelsName):
+    """Which questions about novels are exported for other programs, and for which."""
+
+    forms: Annotated[list[Literal["lm-eval", "inspect"]], Cli(("--form",))] = Field(
+        default=["lm-eval", "inspect"],
+        min_length=1,
+        title="Forms",
+        description="Programs that evaluate: lm-eval is EleutherAI's harness, inspect that of the UK AI Security "
+        "Institute.",
+    )
+    twins: bool = Field(default=False, title="Twins", description="Export the twins of the questions too.")
+    limit: int = Field(
+        default=0,
+        ge=0,
+        le=1_000_000,
+        title="Limit",
+        description="At most so many questions of each number of hops and length; 0 takes all.",
     )
 
 

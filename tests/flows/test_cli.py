@@ -37,7 +37,7 @@ VERBS = [
     ["images", "fetch"], ["images", "info"], ["images", "questions"], ["images", "audit"], ["images", "evaluate"],
     ["images", "export"], ["images", "tasks"],
     ["novels", "add"], ["novels", "info"], ["novels", "questions"], ["novels", "audit"], ["novels", "evaluate"],
-    ["novels", "tasks"], ["novels", "star"], ["novels", "ask"],
+    ["novels", "tasks"], ["novels", "star"], ["novels", "ask"], ["novels", "export"],
     ["graph", "verify"], ["graph", "ingest"], ["graph", "info"], ["graph", "find"], ["graph", "show"],
 ]  # fmt: skip
 

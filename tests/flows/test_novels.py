@@ -45,6 +45,16 @@ def test_the_line_from_a_book_to_tasks(tmp_path: Path, monkeypatch: pytest.Monke
     estimate = json.loads(said)
     assert estimate["usd"] > 0
     assert estimate["repeated_tokens"] > 0
+    code, said = call("ask", str(tmp_path / "asked"), "--model", "openai/gpt-5-mini", "--length", "4k", "--items", "2",
+                      "--dry-run", "--json")  # fmt: skip
+    assert code == 0, said
+    assert json.loads(said)["requests"] == 8
+    assert "no model is named" in call("ask", str(tmp_path / "asked"))[1]
+    finding = ["questions", made, "--finder", "openai/gpt-5-mini", "--dry-run", "--json"]
+    twice, once = (json.loads(call(*finding, *more)[1])["requests"] for more in ((), ("--no-twins",)))
+    assert twice == 2 * once > 0
+    assert "Nothing is asked" in call("questions", made, "--dry-run")[1]
+    assert json.loads(call("export", made, str(tmp_path / "out"), "--limit", "1", "--json")[1])["rows"]["inspect"] == 8
     assert "no question is proven" in call("questions", str(tmp_path / "none"), "--length", "64k")[1]
     items = (tmp_path / "made" / "items.jsonl").read_text("utf-8")
     (tmp_path / "made" / "items.jsonl").write_text(items.replace('"depth": ', '"depth": 9', 1), "utf-8")

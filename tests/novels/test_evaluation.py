@@ -66,6 +66,7 @@ def test_who_sees_all_is_right_everywhere(tmp_path: Path, small_set: NovelSet, t
     assert {row["gap"] for row in report["gaps"]} == {0.0}
     assert (tmp_path / "report" / "grid.png").read_bytes().startswith(b"\x89PNG")
     assert "Right answers by hops and length" in (tmp_path / "report" / "report.md").read_text()
+    assert (tmp_path / "report" / "places.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_who_sees_the_end_alone_loses_by_hops_and_length(
@@ -79,6 +80,12 @@ def test_who_sees_the_end_alone_loses_by_hops_and_length(
     by_hops = shares(report)
     assert by_hops["window", "factual", "1 hop"] > by_hops["window", "factual", "4 hops"]
     assert {row["hops"] for row in report["grid"]} == {1, 2, 3, 4}
+    places = {
+        fifth: [row for row in report["places"] if row["fifth"] == fifth] for fifth in (1, 5)
+    }  # fmt: skip
+    first, last = (sum(row["right"] for row in held) / sum(row["asked"] for row in held) for held in places.values())
+    assert first < last
+    assert sum(row["asked"] for row in report["places"]) == sum(row["asked"] for row in report["grid"])
 
 
 def test_who_matches_words_finds_little(tmp_path: Path, small_set: NovelSet, texts: BookTexts) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from hopwright.errors import InputError
 from hopwright.knowledge.books.book import hash_text
+from hopwright.knowledge.books.tokens import count_tokens
 from hopwright.novels.audit import audit_novels
 from hopwright.novels.dataset import BookTexts, NovelSet, read_novel_set, write_novel_set
 from hopwright.novels.records import NovelItem
@@ -215,3 +216,23 @@ def test_a_damaged_folder_gets_one_line(tmp_path: Path) -> None:
     (tmp_path / "books" / "x.renames.json").write_bytes(b"[[1]]")
     with pytest.raises(InputError, match="damaged"):
         read_novel_set(tmp_path)
+
+
+def test_distance_and_depth_are_set(tmp_path: Path, shelf: Path) -> None:
+    fields = {"items": 8, "lengths": ["4k"], "twins": False, "depths": [0.1, 0.5, 0.9]}
+    parameters = NovelQuestionsParameters.model_validate({**fields, "distance": 200, "distance_most": 1500})
+    write_novel_set(open_books(shelf, ["ledger"]), tmp_path / "set", parameters, lambda _: None)
+    found = read_novel_set(tmp_path / "set")
+    texts = BookTexts(found, shelf)
+    assert audit_novels(found, texts, lambda _: None).violations == ()
+    families: dict[str, set[float]] = {}
+    for item in found.items:
+        assert all(200 <= one <= 1500 for one in item.distances)
+        (depth,) = [one for one in (0.1, 0.5, 0.9) if abs(item.depth - one) <= 0.05]
+        families.setdefault(item.family, set()).add(depth)
+        # The figure is that of the text: tokens before the answer's paragraph, of all in the window.
+        place = item.hops[-1].paragraphs[0].start
+        before = count_tokens(texts.show(item.window.book, item.window.start, place))
+        assert abs(before / item.window.tokens - item.depth) < 0.01
+    assert max(map(len, families.values())) > 1
+    assert "tokens between hops" in (tmp_path / "set" / "README.md").read_text("utf-8")

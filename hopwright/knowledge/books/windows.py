@@ -15,6 +15,10 @@ _SENTENCE = re.compile(r"[A-Z](?:(?!--)[^.!?;“”\"()\[\]—])*?(?:[.!?](?=\s|
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 
+DEPTH_OFF = 0.05
+"""By how much a window may miss a depth, and its length: it begins and ends with a paragraph."""
+
+
 @dataclass(frozen=True, slots=True)
 class Window:
     """The blocks `first` up to `stop` of a book: the characters `start` up to `end`, `tokens` long.
@@ -52,6 +56,22 @@ def make_window(book: Book, table: TokenTable, first: int, length: int) -> Windo
     stop = max(first + 1, table.reach(first, length))
     blocks = book.blocks
     return Window(first, stop, blocks[first].start, blocks[stop - 1].end, table.count(first, stop), length)
+
+
+def place_window(
+    book: Book, table: TokenTable, blocks: Sequence[int], answer: int, depth: float, length: int
+) -> Window | None:
+    """The window that holds these blocks, and in which the block `answer` begins at a depth, from 0 to 1.
+
+    None where they do not fit, or where the book begins or ends too near.
+    """
+    first = table.reach(0, max(0, table.sums[answer] - round(depth * length)))
+    window = make_window(book, table, first, length)
+    reached = (table.sums[answer] - table.sums[first]) / max(window.tokens, 1)
+    # At the end of a book no window is full.
+    if abs(reached - depth) > DEPTH_OFF or window.tokens < (1 - DEPTH_OFF) * length:
+        return None
+    return window if window.first <= min(blocks) and max(blocks) < window.stop else None
 
 
 def read_window(book: Book, window: Window) -> str:
