@@ -21,7 +21,7 @@ def test_tasks_show_the_paragraphs_and_mark_the_answer(
         check_task(task, interface)
         page = task["data"]["item_html"]
         for hop in item.hops:
-            assert f'href="#hw-hop-{hop.index}"' in page
+            assert f'for="hw-hop-{hop.index}"' in page
             assert f'id="hw-hop-{hop.index}"' in page
         answers = sum(hop.entity is not None for hop in item.hops)
         assert page.count('class="hw-mark-answer"') >= answers
