@@ -12,6 +12,7 @@ from hopwright.knowledge.documents.adding import add_source, list_left_out
 from hopwright.knowledge.documents.format import SourceCounts
 from hopwright.knowledge.documents.index import Retriever, SearchMode, build_index
 from hopwright.knowledge.documents.index.embedding import open_embedder
+from hopwright.knowledge.documents.index.format import WHOLE, ShardPart
 from hopwright.knowledge.documents.index.vectors import build_vectors
 from hopwright.knowledge.documents.store import CorpusStore
 from hopwright.settings import (
@@ -116,23 +117,27 @@ def show(id: str, options: Mapping[str, Any], *, as_json: bool) -> None:
 
 
 def serve(options: Mapping[str, Any]) -> None:
-    """Serve a corpus until Ctrl-C."""
+    """Serve a corpus, a part of its index, or the parts that peers serve, until Ctrl-C."""
     import uvicorn
 
-    from hopwright.knowledge.documents.index.server import make_app
-
     parameters = load_parameters(merge_options({}, options), CorpusServeParameters)
-    retriever = Retriever.open(find_folder(parameters))
-    server = uvicorn.Server(
-        uvicorn.Config(
-            make_app(retriever, parameters.topk), host=parameters.host, port=parameters.port, log_level="info"
-        )
-    )
+    config = uvicorn.Config(_make_app(parameters), host=parameters.host, port=parameters.port, log_level="info")
     try:
-        server.run()
+        uvicorn.Server(config).run()
     except SystemExit:
         # uvicorn has logged why it could not listen.
         raise InputError(f"cannot listen at {parameters.host}, port {parameters.port}: take another --port") from None
+
+
+def _make_app(parameters: CorpusServeParameters) -> Any:
+    from hopwright.knowledge.documents.index.remote import RemotePart, RemoteRetriever
+    from hopwright.knowledge.documents.index.server import make_app, make_part_app
+
+    part = ShardPart.read(parameters.part)
+    if parameters.peers:
+        return make_app(RemoteRetriever([RemotePart(url) for url in parameters.peers]), parameters.topk)
+    retriever = Retriever.open(find_folder(parameters), part)
+    return make_app(retriever, parameters.topk) if part == WHOLE else make_part_app(retriever)
 
 
 def serve_tools(options: Mapping[str, Any]) -> None:

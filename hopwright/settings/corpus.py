@@ -14,6 +14,17 @@ StemmingLanguage = Literal[
 DENSE_PATTERN = r"^(off|local|https?://\S+#\S+)$"
 
 
+Peer = Annotated[str, Field(max_length=500, pattern=r"^https?://[^\s/]+/?$")]
+ShardPartOption = Annotated[
+    str,
+    Cli(metavar="N/OF"),
+    Field(
+        max_length=9,
+        pattern=r"^\d{1,3}/\d{1,3}$",
+        title="Part",
+        description="Which of several machines this is: 2/3 has every third shard from the second on; 1/1 has all.",
+    ),
+]
 Address = Annotated[
     str,
     Field(min_length=1, max_length=253, title="Address", description="Address to listen at; there is no password."),
@@ -90,9 +101,10 @@ class CorpusIndexParameters(CorpusName):
         ge=0,
         le=256,
         title="Shards",
-        description="Parts of the index, each made by one process; 0 takes one for each 250,000 passages. What a "
-        "search finds does not depend on it.",
+        description="Parts of the index, each made by one process; 0 takes one for each 250,000 passages, or for each "
+        "machine where there are more of these. What a search finds does not depend on it.",
     )
+    part: ShardPartOption = "1/1"
     dense: Annotated[str, Cli(metavar="off|local|URL#MODEL")] = Field(
         default="off",
         max_length=500,
@@ -115,6 +127,13 @@ class CorpusServeParameters(CorpusName):
 
     host: Address = "127.0.0.1"
     port: Port = 8000
+    part: ShardPartOption = "1/1"
+    peers: Annotated[list[Peer], Cli(metavar="URL")] = Field(
+        default_factory=list,
+        max_length=256,
+        title="Peers",
+        description="Servers of the parts of one index, which are asked instead of a corpus that is here.",
+    )
     topk: int = Field(
         default=3,
         ge=1,

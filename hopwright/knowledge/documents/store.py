@@ -25,6 +25,7 @@ from hopwright.records import Document, Span
 from hopwright.text.folding import U64
 
 _PASSAGE_ID = re.compile(rf"(?P<document>[0-9a-f]{{{2 * ID_BYTES}}})(?::(?P<start>\d+)-(?P<end>\d+))?")
+_BATCH = 16_384
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -43,7 +44,12 @@ class CorpusText:
     @property
     def contents(self) -> str:
         """Title and text in one, as retrievers index and answer them: the title in quotes on a line of its own."""
-        return f'"{self.title}"\n{self.text}'
+        return join_contents(self.title, self.text)
+
+
+def join_contents(title: str, text: str) -> str:
+    """What a retriever knows of a passage, as CorpusText.contents says."""
+    return f'"{title}"\n{text}'
 
 
 class CorpusStore:
@@ -86,6 +92,38 @@ class CorpusStore:
                 raw, title, text = (column[document].as_py() for column in columns)
                 id, known = raw.hex(), document
             yield CorpusText(f"{id}:{start}-{end}", row, title, text[start:end], id, start, end)
+
+    def read_contents(self, chosen: NDArray[np.bool_]) -> Iterator[tuple[list[int], list[str]]]:
+        """The rows and contents (see CorpusText) of the chosen passages, some thousands at a time, in order.
+
+        It reads the files instead of mapping them, so that a pass over all of them leaves nothing in memory.
+        """
+        documents, starts, ends = self.places
+        held: tuple[list[int], list[str]] = ([], [])
+        for first, titles, texts in self._read_texts():
+            low, high = np.searchsorted(documents, [first, first + len(titles)])
+            rows = low + np.flatnonzero(chosen[low:high])
+            wanted, which = np.unique(documents[rows] - first, return_inverse=True)
+            names, whole = titles.take(pa.array(wanted)).to_pylist(), texts.take(pa.array(wanted)).to_pylist()
+            places = zip(which.tolist(), starts[rows].tolist(), ends[rows].tolist(), strict=True)
+            held[0].extend(rows.tolist())
+            held[1].extend(join_contents(names[one], whole[one][start:end]) for one, start, end in places)
+            if len(held[0]) >= _BATCH:
+                yield held
+                held = ([], [])
+        yield held
+
+    def _read_texts(self) -> Iterator[tuple[int, pa.StringArray, pa.StringArray]]:
+        """The titles and texts of all documents in batches, each with the row of its first."""
+        first = 0
+        options = pa.ipc.IpcReadOptions(included_fields=[DOCUMENTS.get_field_index(one) for one in ("title", "text")])
+        for part in self.manifest.parts:
+            with pa.OSFile(str(self.folder / part.documents)) as file:
+                reader = pa.ipc.open_file(file, options=options)
+                for number in range(reader.num_record_batches):
+                    titles, texts = reader.get_batch(number).columns
+                    yield first, titles, texts
+                    first += len(titles)
 
     def passages_at(self, document: str, start: int, end: int) -> list[CorpusText]:
         """The passages of a document that hold any of its characters `start` up to `end`; none of an unknown one."""

@@ -15,7 +15,6 @@ from hopwright.errors import InputError
 from hopwright.knowledge.documents.index.analysis import (
     FIELD,
     ROW,
-    make_analyzer,
     make_schema,
     register,
     require_tantivy,
@@ -26,9 +25,11 @@ from hopwright.knowledge.documents.index.format import (
     SHARD_MANIFEST,
     IndexManifest,
     ShardManifest,
+    ShardPart,
     hash_files,
     name_shards,
 )
+from hopwright.knowledge.documents.index.terms import TermCutter
 from hopwright.knowledge.documents.store import CorpusStore
 from hopwright.runs.files import clear_leftovers, explain_os_errors, hold_lock, remove_tree
 from hopwright.settings.corpus import CorpusIndexParameters
@@ -39,7 +40,7 @@ _WRITER_BYTES = 128_000_000
 
 @dataclass(frozen=True, slots=True)
 class IndexReport:
-    """What came of indexing. `made` shards are new, the others were whole already."""
+    """What came of indexing, all in the part of the shards that was wanted. `made` are new, the others were whole."""
 
     folder: Path
     passages: int
@@ -61,25 +62,27 @@ def build_index(
     store = CorpusStore.open(corpus)
     if not len(store):
         raise InputError(f"{corpus}: no passages in it")
-    shards = parameters.shards or -(-len(store) // _SHARD_PASSAGES)
+    wanted_part = ShardPart.read(parameters.part)
+    shards = parameters.shards or max(-(-len(store) // _SHARD_PASSAGES), wanted_part.of)
     folder = corpus / FOLDER
     names = name_shards(store.manifest.content, parameters.language, shards)
+    part = wanted_part.choose(shards)
     with hold_lock(folder / ".lock", f"the index of {corpus.name}"):
         clear_leftovers(folder)
-        wanted = [number for number, name in enumerate(names) if not (folder / name / SHARD_MANIFEST).is_file()]
+        wanted = [number for number in part if not (folder / names[number] / SHARD_MANIFEST).is_file()]
         tell = progress or (lambda line: None)
-        tell(f"{shards - len(wanted)} of {shards} shards")
+        tell(f"{len(part) - len(wanted)} of {len(part)} shards")
         if wanted:
-            _make_shards(corpus, folder, names, wanted, parameters, tell)
+            _make_shards(corpus, folder, names, wanted, len(part), parameters, tell)
         manifest = IndexManifest(corpus=store.manifest.content, language=parameters.language, shards=names)
         manifest.write(folder / MANIFEST)
         for path in folder.glob("shard-*"):
             if path.name not in names:
                 remove_tree(path)
-    made = [ShardManifest.read(folder / name / SHARD_MANIFEST) for name in names]
-    size = sum(path.stat().st_size for name in names for path in (folder / name).iterdir())
+    made = [ShardManifest.read(folder / names[number] / SHARD_MANIFEST) for number in part]
+    size = sum(path.stat().st_size for number in part for path in (folder / names[number]).iterdir())
     passages, terms = (sum(getattr(one, field) for one in made) for field in ("passages", "terms"))
-    return IndexReport(folder, passages, terms, shards, len(wanted), size)
+    return IndexReport(folder, passages, terms, len(part), len(wanted), size)
 
 
 def _make_shards(
@@ -87,21 +90,22 @@ def _make_shards(
     folder: Path,
     names: list[str],
     wanted: list[int],
+    every: int,
     parameters: CorpusIndexParameters,
     tell: Callable[[str], None],
 ) -> None:
     workers = max(1, min(len(wanted), parameters.workers or os.cpu_count() or 1))
     orders = [(corpus, folder / names[number], number, len(names), parameters.language) for number in wanted]
     if workers == 1:
-        for done, order in enumerate(orders, start=len(names) - len(wanted) + 1):
+        for done, order in enumerate(orders, start=every - len(wanted) + 1):
             make_shard(*order)
-            tell(f"{done} of {len(names)} shards")
+            tell(f"{done} of {every} shards")
         return
     with concurrent.futures.ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
         work = [pool.submit(make_shard, *order) for order in orders]
-        for done, future in enumerate(concurrent.futures.as_completed(work), start=len(names) - len(wanted) + 1):
+        for done, future in enumerate(concurrent.futures.as_completed(work), start=every - len(wanted) + 1):
             future.result()
-            tell(f"{done} of {len(names)} shards")
+            tell(f"{done} of {every} shards")
 
 
 def make_shard(corpus: Path, folder: Path, number: int, shards: int, language: str) -> None:
@@ -113,21 +117,22 @@ def make_shard(corpus: Path, folder: Path, number: int, shards: int, language: s
     import tantivy
 
     store = CorpusStore.open(corpus)
-    rows = np.flatnonzero(store.hashes % np.uint64(shards) == np.uint64(number))
+    chosen = store.hashes % np.uint64(shards) == np.uint64(number)
     aside = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
-    analyze = make_analyzer(language).analyze
+    cutter = TermCutter(language)
     total = 0
     with explain_os_errors(folder):
         aside.mkdir(parents=True)
         index = tantivy.Index(make_schema(), path=str(aside))
         register(index)
         writer = index.writer(_WRITER_BYTES, 1)
-        for passage in store.passages(rows):
-            terms = analyze(passage.contents)
-            total += len(terms)
-            writer.add_document(tantivy.Document(**{FIELD: " ".join(terms), ROW: passage.row}))
+        for rows, contents in store.read_contents(chosen):
+            terms, counts = cutter.cut(contents)
+            total += int(counts.sum())
+            for row, text in zip(rows, terms, strict=True):
+                writer.add_document(tantivy.Document(**{FIELD: text, ROW: row}))
         writer.commit()
         writer.wait_merging_threads()
         del writer, index
-        ShardManifest(passages=len(rows), terms=total, files=hash_files(aside)).write(aside / SHARD_MANIFEST)
+        ShardManifest(passages=int(chosen.sum()), terms=total, files=hash_files(aside)).write(aside / SHARD_MANIFEST)
         aside.replace(folder)

@@ -9,12 +9,13 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from hopwright.errors import StoreError
+from hopwright.errors import InputError, StoreError
 from hopwright.knowledge.documents.format import name_command
 from hopwright.runs.files import hash_file, write_file
 
@@ -63,6 +64,32 @@ class IndexManifest(SavedManifest):
     corpus: str
     language: str
     shards: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ShardPart:
+    """The shards that one of several machines has: every `of`-th, beginning with its number, which counts from 1."""
+
+    number: int = 1
+    of: int = 1
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """From `2/3`. Raises InputError for numbers that make no part."""
+        number, of = map(int, text.split("/"))
+        if not 1 <= number <= of:
+            raise InputError(f"part {text}: the first number is at least 1 and at most the second")
+        return cls(number, of)
+
+    def choose(self, shards: int) -> range:
+        """The numbers of its shards. Raises InputError where there are fewer shards than parts."""
+        if shards < self.of:
+            least = f"index with --shards {self.of} or more"
+            raise InputError(f"{shards} shards are too few for {self.of} machines: {least}")
+        return range(self.number - 1, shards, self.of)
+
+
+WHOLE = ShardPart()
 
 
 def name_shards(content: str, language: str, shards: int) -> list[str]:

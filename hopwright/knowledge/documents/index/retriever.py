@@ -10,7 +10,7 @@ from typing import Literal
 from hopwright.errors import InputError
 from hopwright.knowledge.documents.format import name_command
 from hopwright.knowledge.documents.index.embedding import open_embedder
-from hopwright.knowledge.documents.index.format import FOLDER, MANIFEST
+from hopwright.knowledge.documents.index.format import FOLDER, MANIFEST, WHOLE, ShardPart
 from hopwright.knowledge.documents.index.searching import Bm25Index
 from hopwright.knowledge.documents.index.vectors import DENSE, DenseIndex
 from hopwright.knowledge.documents.store import CorpusStore, CorpusText
@@ -35,25 +35,28 @@ class Retriever:
 
     def __init__(self, store: CorpusStore, words: Bm25Index, dense: DenseIndex | None) -> None:
         self.store = store
-        self._words = words
+        self.words = words
+        self.passages = len(store)
         self._dense = dense
 
     @classmethod
-    def open(cls, corpus: Path, *, verify: bool = False) -> Retriever:
+    def open(cls, corpus: Path, part: ShardPart = WHOLE, *, verify: bool = False) -> Retriever:
         """Open a corpus with its index, and its vectors if it has any; `verify` holds all files against their hashes.
+
+        A part of the index has no vectors, and finds only what is in it.
 
         Raises StoreError where something is missing, damaged or out of date, and says how it is made again.
         """
         store = CorpusStore.open(corpus, verify=verify)
-        words = Bm25Index.open(store, verify=verify)
+        words = Bm25Index.open(store, part, verify=verify)
         dense = None
-        if (corpus / FOLDER / DENSE / MANIFEST).is_file():
+        if part == WHOLE and (corpus / FOLDER / DENSE / MANIFEST).is_file():
             dense = DenseIndex.open(store, open_embedder, verify=verify)
         return cls(store, words, dense)
 
     def describe(self) -> str:
         """What it searches with, in some words."""
-        shards = f"{self._words.shards} shard" + ("s" if self._words.shards > 1 else "")
+        shards = f"{self.words.shards} shard" + ("s" if self.words.shards > 1 else "")
         return shards + (f", vectors by {self._dense.embedder}" if self._dense is not None else ", no vectors")
 
     def search(self, query: str, most: int, mode: SearchMode = "auto") -> list[Hit]:
@@ -64,7 +67,7 @@ class Retriever:
         if mode == "auto":
             mode = "hybrid" if self._dense is not None else "bm25"
         if mode == "bm25":
-            found = self._words.search(query, most)
+            found = self.words.search(query, most)
         elif self._dense is None:
             folder = self.store.folder
             raise InputError(f"{folder} has no vectors: {name_command(folder, 'index --dense local')} makes them")
@@ -72,7 +75,7 @@ class Retriever:
             found = self._dense.search(query, most)
         else:
             depth = max(_DEPTH, most)
-            lists = [self._words.search(query, depth), self._dense.search(query, depth)]
+            lists = [self.words.search(query, depth), self._dense.search(query, depth)]
             found = fuse([[row for row, _ in one] for one in lists])[:most]
         passages = self.store.passages([row for row, _ in found])
         return [Hit(passage, score) for passage, (_, score) in zip(passages, found, strict=True)]

@@ -11,9 +11,9 @@ from __future__ import annotations
 import heapq
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from hopwright.errors import StoreError
 from hopwright.knowledge.documents.format import name_command
@@ -32,8 +32,10 @@ from hopwright.knowledge.documents.index.format import (
     INDEX_VERSION,
     MANIFEST,
     SHARD_MANIFEST,
+    WHOLE,
     IndexManifest,
     ShardManifest,
+    ShardPart,
     tell_rebuild,
     verify_shard,
 )
@@ -47,21 +49,45 @@ _SPARE = 6
 """Passages beyond those wanted that a shard is asked for at first."""
 
 
-class Bm25Index:
-    """An index that is open for searching; several threads may search at once."""
+class CountedPart(Protocol):
+    """Some shards of an index, here or on another machine (`remote`)."""
 
-    def __init__(self, store: CorpusStore, folder: Path, manifest: IndexManifest) -> None:
+    passages: int
+    terms: int
+
+    def count(self, terms: Sequence[str]) -> list[int]:
+        """How many of its passages have each term."""
+        ...
+
+
+def weigh_query(terms: Iterable[str], parts: Sequence[CountedPart]) -> tuple[dict[str, float], float]:
+    """The weights of a query's terms by the counts of all parts, without those that nothing has; the mean length."""
+    asked = Counter(terms)
+    passages, length = (sum(getattr(part, name) for part in parts) for name in ("passages", "terms"))
+    bearers = map(sum, zip(*(part.count(list(asked)) for part in parts), strict=True))
+    weights = {
+        term: count * weigh_term(number, passages)
+        for (term, count), number in zip(asked.items(), bearers, strict=True)
+        if number
+    }
+    return weights, length / passages if length else 1.0
+
+
+class Bm25Index:
+    """An index, or a part of its shards, that is open for searching; several threads may search at once."""
+
+    def __init__(self, store: CorpusStore, folder: Path, manifest: IndexManifest, part: ShardPart = WHOLE) -> None:
         self._store = store
-        self._shards = [_Shard(folder / name) for name in manifest.shards]
+        self.manifest = manifest
+        self.part = part
+        self._shards = [_Shard(folder / manifest.shards[number]) for number in part.choose(len(manifest.shards))]
         self._analyze = make_analyzer(manifest.language).analyze
         self.shards = len(self._shards)
-        self.passages = sum(shard.passages for shard in self._shards)
-        terms = sum(shard.terms for shard in self._shards)
-        self._average = terms / self.passages if terms else 1.0
+        self.passages, self.terms = (sum(getattr(one, name) for one in self._shards) for name in ("passages", "terms"))
 
     @classmethod
-    def open(cls, store: CorpusStore, *, verify: bool = False) -> Bm25Index:
-        """Open the index of a corpus; `verify` holds every file against its hash first.
+    def open(cls, store: CorpusStore, part: ShardPart = WHOLE, *, verify: bool = False) -> Bm25Index:
+        """Open the index of a corpus, or a part of it; `verify` holds every file against its hash first.
 
         Raises StoreError when there is none, when it is damaged, or when the corpus has changed since it was made;
         InputError where the extra is not installed.
@@ -76,20 +102,27 @@ class Bm25Index:
         if manifest.corpus != store.manifest.content:
             raise StoreError(f"{store.folder} has changed since it was indexed; {tell_rebuild(folder)}")
         if verify:
-            for name in manifest.shards:
-                verify_shard(folder / name)
-        return cls(store, folder, manifest)
+            for number in part.choose(len(manifest.shards)):
+                verify_shard(folder / manifest.shards[number])
+        return cls(store, folder, manifest, part)
 
     def search(self, query: str, most: int) -> list[tuple[int, float]]:
         """The rows of the best passages with their scores, best first, equal ones in the corpus's order.
 
         At most `most`, and only such as have a term of the query.
         """
-        terms = Counter(self._analyze(query))
-        bearers = {term: sum(shard.count_bearers(term) for shard in self._shards) for term in terms}
-        weights = {
-            term: count * weigh_term(bearers[term], self.passages) for term, count in terms.items() if bearers[term]
-        }
+        weights, average = weigh_query(self._analyze(query), [self])
+        return self.find(weights, average, most)
+
+    def count(self, terms: Sequence[str]) -> list[int]:
+        """See CountedPart."""
+        return [sum(shard.count_bearers(term) for shard in self._shards) for term in terms]
+
+    def find(self, weights: Mapping[str, float], average: float, most: int) -> list[tuple[int, float]]:
+        """The rows of the best passages with their scores, best first, equal ones in the corpus's order.
+
+        `weights` are those of the terms and `average` the mean length in terms, both in the whole corpus.
+        """
         if not weights or most < 1:
             return []
         limits = dict.fromkeys(range(len(self._shards)), most + _SPARE)
@@ -98,9 +131,9 @@ class Bm25Index:
         while limits:
             ends = {}
             for number, limit in limits.items():
-                told, ends[number] = self._shards[number].ask(weights, limit, self._average)
+                told, ends[number] = self._shards[number].ask(weights, limit, average)
                 bounds |= told
-            least = self._score_promising(bounds, scores, weights, most)
+            least = self._score_promising(bounds, scores, weights, average, most)
             limits = {
                 number: 4 * limit
                 for number, limit in limits.items()
@@ -109,7 +142,12 @@ class Bm25Index:
         return sorted(scores.items(), key=lambda found: (-found[1], found[0]))[:most]
 
     def _score_promising(
-        self, bounds: Mapping[int, float], scores: dict[int, float], weights: Mapping[str, float], most: int
+        self,
+        bounds: Mapping[int, float],
+        scores: dict[int, float],
+        weights: Mapping[str, float],
+        average: float,
+        most: int,
     ) -> float:
         """Score the rows that may be among the best, by the most that they can have; returns the last one's score.
 
@@ -123,17 +161,17 @@ class Bm25Index:
             step = [row for row in waiting[:most] if bounds[row] >= least]
             if not step:
                 return least
-            scores |= self._score(step, weights)
+            scores |= self._score(step, weights, average)
             del waiting[:most]
 
-    def _score(self, rows: list[int], weights: Mapping[str, float]) -> dict[int, float]:
+    def _score(self, rows: list[int], weights: Mapping[str, float], average: float) -> dict[int, float]:
         """The passages' scores by the counts of the whole corpus."""
         scores = {}
         for passage in self._store.passages(rows):
             terms = self._analyze(passage.contents)
             counts = Counter(term for term in terms if term in weights)
             scores[passage.row] = math.fsum(
-                weights[term] * score_term(count, len(terms), self._average) for term, count in counts.items()
+                weights[term] * score_term(count, len(terms), average) for term, count in counts.items()
             )
         return scores
 

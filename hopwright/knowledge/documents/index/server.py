@@ -2,16 +2,20 @@
 
     {"queries": ["…"], "topk": 3, "return_scores": true} → {"result": [[{"document": {"id", "contents"}, "score"}]]}
 
-Without `return_scores` the documents stand in the lists themselves.
+Without `return_scores` the documents stand in the lists themselves. A server of a part of an index (`remote`) answers
+`GET /part`, `POST /part/count` and `POST /part/find` instead.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
 
 from pydantic import BaseModel, Field, StringConstraints, ValidationError
 
+from hopwright.errors import ServiceError
 from hopwright.foreign import BodyReader, TooLargeError, read_body_limit
+from hopwright.knowledge.documents.index.remote import CountRequest, FindRequest, PartServer
 from hopwright.knowledge.documents.index.retriever import Hit, Retriever
 
 if TYPE_CHECKING:
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+_R = TypeVar("_R", bound=BaseModel)
 _LONGEST_QUERY = 100_000
 _MOST_PASSAGES = 20_000
 """Passages in one answer; Search-R1 asks for three of each of some hundred queries."""
@@ -38,50 +43,93 @@ class RetrieveRequest(BaseModel):
             raise ValueError(f"{wanted:,} passages are asked for at once; at most {_MOST_PASSAGES:,} are given")
 
 
-def make_app(retriever: Retriever, topk: int) -> Starlette:
+class Searcher(Protocol):
+    """What is served: a corpus that is here, or one in parts on other machines."""
+
+    passages: int
+
+    def search(self, query: str, most: int) -> list[Hit]:
+        """See Retriever."""
+        ...
+
+
+def make_app(searcher: Searcher, topk: int) -> Starlette:
     """The web application; `topk` passages answer a query that does not say how many."""
     from starlette.applications import Starlette
     from starlette.routing import Route
 
-    service = _Service(retriever, topk)
+    service = _Service(searcher, topk)
     routes = [Route("/retrieve", service.retrieve, methods=["POST"]), Route("/health", service.health)]
     return Starlette(routes=routes)
 
 
+def make_part_app(retriever: Retriever) -> Starlette:
+    """The web application of a part of an index."""
+    from starlette.applications import Starlette
+    from starlette.routing import Route
+
+    service = _PartService(PartServer(retriever))
+    routes = [Route("/part", service.describe), Route("/part/count", service.count, methods=["POST"])]
+    return Starlette(routes=[*routes, Route("/part/find", service.find, methods=["POST"])])
+
+
+class _PartService:
+    def __init__(self, part: PartServer) -> None:
+        self._part = part
+
+    async def describe(self, _: Request) -> Response:
+        """See PartServer."""
+        from starlette.responses import JSONResponse
+
+        return JSONResponse(self._part.describe())
+
+    async def count(self, request: Request) -> Response:
+        """See PartServer."""
+        return await _answer(request, CountRequest, self._part.count)
+
+    async def find(self, request: Request) -> Response:
+        """See PartServer."""
+        return await _answer(request, FindRequest, self._part.find)
+
+
+async def _answer(request: Request, model: type[_R], work: Callable[[_R], Any]) -> Response:
+    """What some work in a thread makes of a request; 422 with the reason for a body that is none, as FastAPI does."""
+    from starlette.concurrency import run_in_threadpool
+    from starlette.responses import JSONResponse
+
+    try:
+        asked = model.model_validate_json(await _read_body(request))
+        return JSONResponse(await run_in_threadpool(work, asked))
+    except TooLargeError:
+        return JSONResponse({"detail": "the request is longer than is read"}, status_code=413)
+    except ServiceError as error:
+        return JSONResponse({"detail": str(error)}, status_code=503)
+    except ValidationError as error:
+        return JSONResponse({"detail": error.errors(include_url=False, include_input=False)}, status_code=422)
+    except ValueError as error:
+        return JSONResponse({"detail": str(error)}, status_code=422)
+
+
 class _Service:
-    def __init__(self, retriever: Retriever, topk: int) -> None:
-        self._retriever = retriever
+    def __init__(self, searcher: Searcher, topk: int) -> None:
+        self._searcher = searcher
         self._topk = topk
 
     async def retrieve(self, request: Request) -> Response:
-        """Answer 422 with the reason for a body that is no request, as FastAPI does."""
-        from starlette.concurrency import run_in_threadpool
-        from starlette.responses import JSONResponse
-
-        try:
-            asked = RetrieveRequest.model_validate_json(await _read_body(request))
-            asked.refuse_flood(self._topk)
-        except TooLargeError:
-            return JSONResponse({"detail": "the request is longer than is read"}, status_code=413)
-        except ValidationError as error:
-            return JSONResponse({"detail": error.errors(include_url=False, include_input=False)}, status_code=422)
-        except ValueError as error:
-            return JSONResponse({"detail": str(error)}, status_code=422)
-        result = await run_in_threadpool(self._search_all, asked)
-        return JSONResponse({"result": result})
+        """Search for every query."""
+        return await _answer(request, RetrieveRequest, self._search_all)
 
     async def health(self, _: Request) -> Response:
         """Say that the server is up, and of what."""
         from starlette.responses import JSONResponse
 
-        return JSONResponse({"status": "ok", "passages": len(self._retriever.store)})
+        return JSONResponse({"status": "ok", "passages": self._searcher.passages})
 
-    def _search_all(self, asked: RetrieveRequest) -> list[list[dict[str, Any]]]:
+    def _search_all(self, asked: RetrieveRequest) -> dict[str, list[list[dict[str, Any]]]]:
+        asked.refuse_flood(self._topk)
         most = asked.topk or self._topk
-        return [
-            [_show(hit, scored=asked.return_scores) for hit in self._retriever.search(query, most)]
-            for query in asked.queries
-        ]
+        found = (self._searcher.search(query, most) for query in asked.queries)
+        return {"result": [[_show(hit, scored=asked.return_scores) for hit in hits] for hits in found]}
 
 
 async def _read_body(request: Request) -> bytes:

@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("tantivy", reason="the extra documents is not installed")
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hopwright.knowledge.documents.index.analysis import make_analyzer
+from hopwright.knowledge.documents.index.terms import TermCutter
+
+_CUTTERS = {language: (TermCutter(language), make_analyzer(language).analyze) for language in ("english", "none")}
+_TEXTS = st.lists(st.text() | st.text("aBé ß'-_.1½Σς中٣İ\n", max_size=30), max_size=6)
+
+
+@given(_TEXTS, st.sampled_from(sorted(_CUTTERS)))
+def test_many_texts_are_cut_as_one_by_one(texts: list[str], language: str) -> None:
+    cutter, analyze = _CUTTERS[language]
+    joined, counts = cutter.cut(texts)
+    assert joined == [" ".join(analyze(text)) for text in texts]
+    assert counts.tolist() == [len(analyze(text)) for text in texts]
+
+
+def test_long_words_and_stop_words_are_no_terms() -> None:
+    joined, counts = TermCutter("english").cut(["the of", f"{'x' * 50} Rivers", ""])
+    assert (joined, counts.tolist()) == (["", "river", ""], [0, 1, 0])
