@@ -4,8 +4,8 @@
     python bench/alignment.py --store STORE --wiki2 FILE --passages FILE
 
 STORE is a graph store (`hopwright graph ingest`), whose property names and aliases tell the words of a relation.
-Re-DocRED: of each labelled relation with evidence, whether a sentence is found, and whether it is one of the evidence;
-and how many relations that are not labelled are found for the same pairs of types, which a graph rarely holds either.
+Re-DocRED: of each labelled relation with evidence, whether a sentence is found, and whether it is one of the evidence,
+also for those alone whose both names are written in one of the evidence sentences; and how many relations that are not labelled are found for the same pairs of types, which a graph rarely holds either.
 2WikiMultihopQA: of each evidence triple whose supporting passage is there, whether it is found in that passage, and
 whether in the supporting sentence.
 """
@@ -92,6 +92,12 @@ def measure_document(
             total["labelled"] += 1
             total["found"] += bool(found)
             total["in evidence"] += bool(found) and found[0].sentence in evidence
+            sentences = [{one["sent_id"] for one in document["vertexSet"][end]} for end in (head, tail)]
+            if written := set(evidence).intersection(*sentences):
+                total["written"] += 1
+                total["written, found"] += bool(found)
+                total["written, in evidence"] += bool(found) and found[0].sentence in evidence
+                total["written, all"] += written <= {one.sentence for one in found}
     kinds = [vertex[0]["type"] for vertex in document["vertexSet"]]
     for head in range(len(ends)):
         for tail in range(len(ends)):
@@ -128,6 +134,11 @@ def print_redocred(total: Measure, how: str) -> None:
         f"({total['found'] / total['labelled']:.1%}), the best sentence is evidence for "
         f"{total['in evidence'] / total['found']:.1%}; {total['false alarms']} of {total['not labelled']} others found "
         f"({total['false alarms'] / total['not labelled']:.2%})"
+    )
+    print(
+        f"  of the {total['written']} with both names written in one evidence sentence: "
+        f"{total['written, found'] / total['written']:.1%} found, {total['written, all'] / total['written']:.1%} in all "
+        f"such sentences; the best sentence is evidence for {total['written, in evidence'] / total['written, found']:.1%}"
     )
 
 

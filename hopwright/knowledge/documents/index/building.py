@@ -35,7 +35,7 @@ from hopwright.runs.files import clear_leftovers, explain_os_errors, hold_lock, 
 from hopwright.settings.corpus import CorpusIndexParameters
 
 _SHARD_PASSAGES = 250_000
-_WRITER_BYTES = 128_000_000
+_WRITER_BYTES = 96_000_000
 
 
 @dataclass(frozen=True, slots=True)
