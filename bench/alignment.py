@@ -4,8 +4,9 @@
     python bench/alignment.py --store STORE --wiki2 FILE --passages FILE
 
 STORE is a graph store (`hopwright graph ingest`), whose property names and aliases tell the words of a relation.
-Re-DocRED: of each labelled relation with evidence, whether a sentence is found, and whether it is one of the evidence,
-also for those alone whose both names are written in one of the evidence sentences; and how many relations that are not labelled are found for the same pairs of types, which a graph rarely holds either.
+Re-DocRED: of each labelled relation with evidence, whether a sentence is found, and whether it is one of the
+evidence, also for those alone whose both names are written in one of the evidence sentences; and how many relations
+that are not labelled are found for the same pairs of types, which a graph rarely holds either.
 2WikiMultihopQA: of each evidence triple whose supporting passage is there, whether it is found in that passage, and
 whether in the supporting sentence.
 """
@@ -135,10 +136,11 @@ def print_redocred(total: Measure, how: str) -> None:
         f"{total['in evidence'] / total['found']:.1%}; {total['false alarms']} of {total['not labelled']} others found "
         f"({total['false alarms'] / total['not labelled']:.2%})"
     )
+    written, found = total["written"], total["written, found"]
     print(
-        f"  of the {total['written']} with both names written in one evidence sentence: "
-        f"{total['written, found'] / total['written']:.1%} found, {total['written, all'] / total['written']:.1%} in all "
-        f"such sentences; the best sentence is evidence for {total['written, in evidence'] / total['written, found']:.1%}"
+        f"  of the {written} with both names written in one evidence sentence: {found / written:.1%} found, "
+        f"{total['written, all'] / written:.1%} in all such sentences; the best sentence is evidence for "
+        f"{total['written, in evidence'] / found:.1%}"
     )
 
 
