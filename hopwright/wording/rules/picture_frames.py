@@ -78,19 +78,20 @@ ASK: Mapping[str, tuple[str, ...]] = {
     "area": (
         "How many square kilometres does {n} cover?", "How large, in square kilometres, is {n}?",
         "In square kilometres, how large is {n}?", "What is the area, in square kilometres, of {n}?",
-        "How many square kilometres are covered by {n}?", "Take {n}. How many square kilometres does it cover?",
-        "Think of {n}. What is its area in square kilometres?", "What area, in square kilometres, does {n} cover?",
+        "What is the area of {n} in square kilometres?", "Take {n}. How many square kilometres does it cover?",
+        "Think of {n}. What is its area in square kilometres?", "How big, in square kilometres, is {n}?",
     ),
     "year": (
         "In what year did {n} become independent?", "In which year did {n} gain its independence?",
         "What is the year of independence of {n}?", "Since what year has {n} been independent?",
         "Take {n}. In what year did it become independent?", "Think of {n}. Since what year has it been independent?",
-        "What year saw the independence of {n}?", "In what year did independence come to {n}?",
+        "In which year did {n} become an independent country?", "In what year did {n} win its independence?",
     ),
     "neighbours": (
         "How many countries border {n}?", "How many countries share a land border with {n}?",
         "With how many countries does {n} share a land border?", "How many countries does {n} border by land?",
-        "Take {n}. How many countries does it border?", "Think of {n}. How many countries share a border with it?",
+        "Take {n}. How many countries does that country border?",
+        "Think of {n}. How many countries share a border with that country?",
         "On land, how many countries border {n}?", "How many neighbours does {n} have on land?",
     ),
     "best": (
@@ -115,7 +116,7 @@ ASK: Mapping[str, tuple[str, ...]] = {
 HOLDER_TOLD = (
     "Take the {office} of the year in which {n} became independent.",
     "Think of the {office} who was in office in the year when {n} became independent.",
-    "Find out who was {office} in the year in which {n} gained its independence.",
+    "Look up who was {office} in the year in which {n} gained its independence.",
     "Look up the {office} of the year in which {n} became independent.",
     "Consider the {office} of the year when {n} became independent.",
     "Recall who was {office} in the year in which {n} became independent.",
@@ -216,12 +217,12 @@ YEARS_BETWEEN = (
 )
 MORE_NEIGHBOURS = (
     "How many more countries border {a} than {b}?",
-    "By how many does the number of countries that border {a} exceed the number of those that border {b}?",
+    "How many more countries share a border with {a} than with {b}?",
     "The images show two countries. How many more neighbours on land has the first than the second?",
     "How many more land neighbours does {a} have than {b}?",
     "Count the countries that border each of the two shown: how many more are there for the first?",
     "You see two countries. The first has more neighbours on land than the second: how many more?",
-    "With how many more countries does {a} share a border than {b} does?",
+    "Compare how many countries each of the two borders: how many more does {a} border?",
     "Of these two countries, the first borders more countries than the second. How many more?",
 )
 AMONG_TWO = ("the country in the {} image", "the {} country")
