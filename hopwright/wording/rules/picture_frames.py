@@ -146,20 +146,10 @@ WINNER_TOLD = (
     ("Compare the {number} countries shown.", "the one {that}"),
     ("{Number} countries are shown.", "the one of them {that}"),
     ("Look at the {number} countries shown.", "the one {that}"),
+    ("Each of the {number} images shows a country.", "the one {that}"),
+    ("These are {number} countries.", "the one of them {that}"),
 )  # fmt: skip
 """The country that wins a comparison: in a sentence before the question, and in it."""
-WINNER_ASKED = (
-    "Which of these {number} countries {did}, and {then}?", "Of the {number} countries shown, which {did}, and {then}?",
-    "Which of the {number} countries in the images {did}, and {then}?",
-    "Of these {number} countries, which one {did}, and {then}?",
-)  # fmt: skip
-THEN: Mapping[str, tuple[str, ...]] = {
-    "capital": ("what is its capital", "which city is its capital"),
-    "area": ("how many square kilometres does it cover", "how large is it in square kilometres"),
-    "year": ("in what year did it become independent", "since what year has it been independent"),
-    "neighbours": ("how many countries border it", "how many countries does it border by land"),
-}
-"""What is asked about it, where which of them it is was asked in the same sentence."""
 
 COMMON = (
     "Which country borders both {a} and {b}?", "Which country shares a border with each of the two countries shown?",

@@ -53,8 +53,6 @@ _ASKED: Mapping[str, tuple[str, ...]] = {
 
 _TOLD = 0.6
 """How often what a picture shows is told in a sentence before the question."""
-_ASKED_FIRST = 0.4
-"""How often which of several is meant is asked in the same sentence as what is asked about it."""
 _Option = TypeVar("_Option")
 _PRONOUNS = {"male": ("he", "his"), "female": ("she", "her")}
 _OFFICE = re.compile(r"the (.+) in office when ")
@@ -198,10 +196,6 @@ class PictureWriter:
         did = did if len(plan.pictures) == 2 else superlative(did)
         if not more:
             return _pick(frames.WHICH, rng).format(number=number, did=did)
-        asked = self._name_asked(more[0])
-        if rng.random() < _ASKED_FIRST and asked in frames.THEN:
-            then = _pick(frames.THEN[asked], rng)
-            return _pick(frames.WINNER_ASKED, rng).format(number=number, did=did, then=then)
         that = frames.WITH.get((self._table.literal[form.property].label, form.largest))
         if that is None:
             raise ExpressionError(f"no words for a choice by {form.property}")
