@@ -22,6 +22,12 @@ def test_many_texts_are_cut_as_one_by_one(texts: list[str], language: str) -> No
     assert counts.tolist() == [len(analyze(text)) for text in texts]
 
 
+def test_characters_that_only_the_analyzer_knows_are_cut_alike() -> None:
+    texts = ["\U000323b0", "a\U000323b0b \U0001fbfa\u0378c", "x\u0378y"]
+    for cutter, analyze in _CUTTERS.values():
+        assert cutter.cut(texts)[0] == [" ".join(analyze(text)) for text in texts]
+
+
 def test_long_words_and_stop_words_are_no_terms() -> None:
     joined, counts = TermCutter("english").cut(["the of", f"{'x' * 50} Rivers", ""])
     assert (joined, counts.tolist()) == (["", "river", ""], [0, 1, 0])

@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 
 from hopwright.knowledge.documents.index.analysis import make_analyzer
 
-_WORD = r"[\p{Alphabetic}\p{N}]+"
-"""What tantivy's simple tokenizer takes for a word: characters that Rust calls alphanumeric."""
+_WORD = r"[\p{Alphabetic}\p{N}\p{Cn}]+"
+"""What tantivy's simple tokenizer takes for a word, characters that Rust calls alphanumeric, or for several: Rust may
+know newer characters than the tables here, to which they are unassigned, and the analyzer cuts at what it does not take.
+"""
 _MOST_KNOWN = 2_000_000
 
 
@@ -45,7 +47,7 @@ class TermCutter:
         return joined.to_pylist(), np.diff(held)
 
     def _look_up(self, words: Sequence[str]) -> tuple[list[str], NDArray[np.int64]]:
-        """The terms of each word (one, or none of a stop word), and how many they are."""
+        """The terms of each word (mostly one, or none of a stop word), joined by spaces, and how many they are."""
         if len(self._known) > _MOST_KNOWN:
             self._known.clear()
         for word in words:
