@@ -20,6 +20,7 @@ from hopwright.knowledge.wikidata.ingest import ingest
 from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.store import GraphStore
 from sample.airports import read_airports
+from sample.aliases import drop_tails
 from sample.atlas import read_atlas
 from sample.calendars import read_calendars
 from sample.craters import read_craters
@@ -70,6 +71,7 @@ def main(sources: Path, packages: Path, out: Path) -> None:
         read_atlas(Path(__file__).parent / "sample/atlas", merge, names)
         read_genders(Path(__file__).parent / "sample/genders.tsv", merge)
         read_homes(Path(__file__).parent / "sample/homes.tsv", merge)
+        sys.stderr.write(f"aliases that name nothing of what bears them: {drop_tails(merge)} left out\n")
         write_sample(merge, dated, out)
         write_borders(borders, merge, BORDERS)
 

@@ -44,11 +44,14 @@ def read_atlas(folder: Path, merge: Merge, names: Names) -> None:
     series = [(one, list(_read_rows(folder.parent / "series" / f"{one.name}.tsv"))) for one in load_series()]
     for one, rows in series:
         reader.enter_series(one, rows)
+    people = list(_read_rows(folder / "people_of_series.tsv"))
+    reader.enter_people(people)
     for name, rows in tables.items():
         for row in rows:
             reader.take(name, row)
     for one, rows in series:
         reader.take_series(one, rows)
+    reader.take_people(people)
     for name, spec in rules["relations"].items():
         reader.take_relations(spec, list(_read_rows(folder / f"{name}.tsv")))
     for name, spec in rules["wholes"].items():
@@ -137,6 +140,25 @@ class _Reader:
                 if not row[column] and property in series.columns and series.columns[property].reverse == "alone":
                     raise ValueError(f"series {series.name}, {column}: nothing is known of {row['name']}")
 
+    def enter_people(self, rows: list[dict[str, str]]) -> None:
+        """Note where the people of the series were born, studied and lie; they themselves are noted already."""
+        for column, (_, kind, noun) in self._rules["people_of_series"].items():
+            sort = self._rules["classes"].get(noun) or _make_id("class", noun)
+            self._merge.names.setdefault(sort, [noun])
+            for row in rows:
+                if row[column] and not self._alike(kind, row[column]):
+                    self._enter_named(kind, row[column], sort)
+
+    def take_people(self, rows: list[dict[str, str]]) -> None:
+        """Take what is known of the people of the series; who may be several is left out."""
+        for row in rows:
+            entity = self._find("person", row["name"])
+            if not entity:
+                self._merge.refused[f"{SOURCE}: several people of that name"] += 1
+                continue
+            for column, (property, kind, _) in self._rules["people_of_series"].items():
+                self._take_edge(entity, property, kind, row[column])
+
     def _enter_named(self, kind: str, name: str, sort: str) -> None:
         """Note what a series names, if no table has: an entity of another source, or a new one of a class (`sort`).
 
@@ -155,6 +177,7 @@ class _Reader:
                 self._merge.names.setdefault(HUMAN, ["human"])
             self._merge.add_edge(found, "P31", HUMAN if kind == "person" else sort, SOURCE)
         self._known[kind, name] = found
+        self._known.setdefault((kind, label), found)
 
     def take(self, table: str, row: Mapping[str, str]) -> None:
         """Take what a row says of its entity; a name that heads several rows means nobody."""

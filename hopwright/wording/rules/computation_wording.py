@@ -194,18 +194,20 @@ class ComputationVerbaliser:
         return re.sub(rf"^((?:{MARK})*)the {re.escape(noun)}\b", r"\1the one", member)
 
     def ask_beside(self, form: NextHolder, say: Say) -> str:
-        """`Who won the Nobel Prize in Physics the year after X died?`; `in the year after 1955` in a sub-question."""
+        """`Who won the Booker Prize the year after X died?`; `in the year after 1955` in a sub-question."""
         asked = self._pick(self._text.table.literal[form.timeline].holder_ask)
         return re.sub(r"(?:in|for|of) \{y\}", self._say_year_beside(form, say).replace("\\", r"\\"), asked)
 
     def _say_year_beside(self, form: NextHolder, say: Say) -> str:
         side = "after" if form.later else "before"
+        # A prize that is given for a year is given in that year or in the next: two may be given in one year.
+        given_for = "for {y}" in self._text.table.literal[form.timeline].holder_ask[0]
         if say != self._text.described:
-            return f"in the year {side} {say(form.reference)}"
+            return f"{'for' if given_for else 'in'} the year {side} {say(form.reference)}"
         happened = self._happened(form.reference, say).removeprefix("when ")
         if _CLAUSE.search(strip_marks(happened)):
-            return f"the year {side} {self._text.event(form.reference)}"
-        return f"the year {side} {happened}"
+            happened = self._text.event(form.reference)
+        return f"{'for ' if given_for else ''}the year {side} {happened}"
 
     def _next_holder(self, form: NextHolder, moment: str) -> str:
         """Who or what comes first after a moment in a timeline, or last before it."""
