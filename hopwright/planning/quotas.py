@@ -30,6 +30,9 @@ _LEAST_SHARE = 0.001
 _FRAME_SHARE = 0.03
 """Questions that differ in their names and direction only, such as a director's age at a release, may be so many."""
 _FRAME = "frame:"
+_ENDING_SHARE = 0.06
+"""Questions that end with the same look-up may be so many: a birthplace can be asked for wherever a person is found."""
+_ENDING = "ending:"
 HELD = "timeline by hop"
 """How frames name who held a year that was worked out."""
 _PROPERTY = re.compile(r"^P\d+$")
@@ -54,9 +57,10 @@ class ThemeIndex:
 
     def _list(self, entity: str) -> frozenset[str]:
         kind = self._moves.kinds.kind(entity)
+        member = {f"series:{name}" for name in self._moves.places.get(entity, ())}
         if kind not in ("team", "competition", "event"):
-            return frozenset({f"entity:{entity}"})
-        found = {
+            return frozenset({f"entity:{entity}", *member})
+        found = member | {
             f"series:{one}" for property in self._roles.series for one in self._moves.graph.objects(entity, property)
         }
         if kind == "team":
@@ -96,12 +100,13 @@ class QuotaController:
         for plan in pilots:
             counts.update(name for step in plan.steps for name in _list_looked_up(step.derivation))
             counts.update(self._themes.of_plan(plan))
-            counts[self._find_frame(plan)] += 1
+            counts.update((self._find_frame(plan), *_find_ending(plan)))
         hops = sum(len(plan.steps) for plan in pilots)
         weights = dict(self.weights)
         for name, count in counts.items():
             # A few pilots prove little: what is only just over its share is left alone.
-            least = _TELLING_OF_ONE if name.startswith(_FRAME) or self._is_person_or_work(name) else _TELLING
+            of_one = name.startswith((_FRAME, _ENDING)) or self._is_person_or_work(name)
+            least = _TELLING_OF_ONE if of_one else _TELLING
             total = hops if _PROPERTY.match(name) else len(pilots)
             if count > max(least, 1.2 * total * (cap := self._cap(name))):
                 weights[name] = weights.get(name, 1.0) * cap * total / count
@@ -118,8 +123,8 @@ class QuotaController:
         return any(self.is_closed(slot, entity) for entity in entities_of(plan))
 
     def is_worn(self, slot: int, plan: Plan) -> bool:
-        """Whether there are enough questions of a plan's frame, as far as a slot is concerned."""
-        return self._find_frame(plan) in self._closed_in(slot)
+        """Whether there are enough questions of a plan's frame, or with its ending, as far as a slot is concerned."""
+        return not self._closed_in(slot).isdisjoint((self._find_frame(plan), *_find_ending(plan)))
 
     def is_closed(self, slot: int, entity: str) -> bool:
         """Whether a theme of an entity is closed to a slot."""
@@ -164,9 +169,9 @@ class QuotaController:
         )
 
     def _cap(self, name: str) -> float:
-        """The largest share that a property may have of the hops, or a frame or a theme of the items."""
-        if name.startswith(_FRAME):
-            return _FRAME_SHARE
+        """The largest share that a property may have of the hops, or a frame, an ending or a theme of the items."""
+        if name.startswith((_FRAME, _ENDING)):
+            return _FRAME_SHARE if name.startswith(_FRAME) else _ENDING_SHARE
         if not _PROPERTY.match(name):
             return min(_ENTITY_SHARE, self._mix.theme_share) if self._is_person_or_work(name) else self._mix.theme_share
         graph, table = self._moves.graph, self._moves.table
@@ -202,6 +207,12 @@ def _leave_out_name(match: re.Match[str]) -> str:
 def _list_looked_up(derivation: Derivation) -> frozenset[str]:
     """The properties that a step looks up; what a computation takes besides is no hop of its own."""
     return frozenset() if isinstance(derivation, Compute) else properties_of_step(derivation)
+
+
+def _find_ending(plan: Plan) -> tuple[str, ...]:
+    """The look-up that a plan ends with, if it ends with one."""
+    last = plan.steps[-1].derivation
+    return (f"{_ENDING}{last.property}",) if isinstance(last, Lookup) else ()
 
 
 def shorten_frame(steps: Sequence[str], entity: Container[str]) -> Sequence[str]:

@@ -42,6 +42,9 @@ _NAMES = re.compile(r"\b(?:Q\d+|\d+)\b(?:, )?")
 _DIRECTION = re.compile(r"argmin|argmax|first_after|last_before")
 _FEWEST_ALIKE = 8
 """So many of one frame are kept in any set, however small."""
+_MOST_ENDING = 0.08
+"""The largest share of the drafts that ends with one look-up."""
+_ENDING = re.compile(r"\bP\d+$|\bkin$")
 _SHORT_WAY = 3
 """Up to so many hops, what lies between the first and the last is too little to make two questions one."""
 _MOST_ALIKE = 2
@@ -139,7 +142,8 @@ def select(
 
     Drops repeated plans and questions, what leads the same way by the same answers, what is a third of the same named
     things or through the same answers, what nearly repeats an earlier question (named in the reason), and what is over
-    the share of one frame or of one final answer. Of an answer half of the share is allowed here, because the
+    the share of one frame, of one look-up to end with (a birthplace can end a question about anybody), or of one final
+    answer. Of an answer half of the share is allowed here, because the
     difficulty filter then takes away a part of the items but not evenly. Where a number of `items` is asked for, the
     shares are of that number: what is kept then stays kept when further drafts are drawn.
     """
@@ -180,6 +184,14 @@ def select(
             dropped[draft.slot] = ("frame_share", f"{alike_allowed} earlier ones differ in names and years only")
         else:
             varied.append(draft)
+    ending_allowed = max(_FEWEST_ALIKE, math.floor((items or len(kept)) * _MOST_ENDING))
+    ended: Counter[str] = Counter()
+    for draft in list(varied):
+        if ending := _ENDING.search(draft.frame):
+            ended[ending[0]] += 1
+            if ended[ending[0]] > ending_allowed:
+                dropped[draft.slot] = ("ending_share", f"{ending_allowed} earlier ones end with the same look-up")
+                varied.remove(draft)
     allowed = max(1, math.floor((items or len(kept)) * max_answer_share / 2))
     counts: Counter[str] = Counter()
     for draft in varied:

@@ -81,6 +81,7 @@ class _Reader:
         self._names = names
         self._rules = rules
         self._known: dict[tuple[str, str], str] = {}
+        self._of_series: set[str] = set()
         self._rows: dict[tuple[str, str], int] = defaultdict(int)
         self._stated = {(s, p) for s, p, _ in (*merge.base, *merge.edges) if p in rules["single"]}
         for property, label in rules["labels"].items():
@@ -121,6 +122,7 @@ class _Reader:
             for column, (_, kind, sort) in series.cells.items():
                 for value in _read_cell(row[column]):
                     self._enter_named(kind, value, sort)
+                    self._of_series.add(self._known[kind, value])
 
     def take_series(self, series: Series, rows: list[dict[str, str]]) -> None:
         """Take the places of the members of a series, and what is known of each.
@@ -150,11 +152,11 @@ class _Reader:
                     self._enter_named(kind, row[column], sort)
 
     def take_people(self, rows: list[dict[str, str]]) -> None:
-        """Take what is known of the people of the series; who may be several is left out."""
+        """Take what is known of the people of the series; who may be another of that name is left out."""
         for row in rows:
             entity = self._find("person", row["name"])
-            if not entity:
-                self._merge.refused[f"{SOURCE}: several people of that name"] += 1
+            if entity not in self._of_series:
+                self._merge.refused[f"{SOURCE}: another, or several people of that name"] += 1
                 continue
             for column, (property, kind, _) in self._rules["people_of_series"].items():
                 self._take_edge(entity, property, kind, row[column])

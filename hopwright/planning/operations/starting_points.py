@@ -37,6 +37,7 @@ _SELDOM = 0.2
 _SAMPLED = 120
 _OFTEN = 0.2
 _SMALLEST_GROUP = 4
+_INTO_SERIES = ("extend", "next-member")
 _MANY = 60
 """Where fewer facts begin such plans, they are taken so much more seldom: the same few would fill slot after slot."""
 _T = TypeVar("_T")
@@ -249,6 +250,8 @@ def _list_first(builder: PlanBuilder, context: OperationContext) -> Mapping[str,
             beside = _list_beside_lists(builder, place)
             found |= {name: able for name, edges in beside.items() if (able := tuple(filter(begins, edges)))}
             return found
+        if series := _list_ways_into_series(builder, context.readers):
+            return {name: able for name, edges in series.items() if (able := tuple(filter(begins, edges)))}
         for name, edges in builder.relations.single.items():
             able = tuple(filter(begins, spread(edges, _SAMPLED)))
             if able and len(edges) > _SAMPLED:
@@ -258,7 +261,34 @@ def _list_first(builder: PlanBuilder, context: OperationContext) -> Mapping[str,
                 found[name] = able
         return found
 
+    if context.readers[:2] == _INTO_SERIES:  # what is asked about is the series, not whoever leads into it
+        return _focus(builder, ("first", *context.readers), find, lambda edge: edge.object, _find_series_domains)
     return _focus(builder, ("first", context.branch, *context.readers), find, lambda edge: edge.subject)
+
+
+def _list_ways_into_series(builder: PlanBuilder, readers: Sequence[str]) -> dict[str, list[Edge]]:
+    """Property → the facts that lead to what a member of a series is found by: few, and a sample would miss them.
+
+    Empty where the operations that follow do not enter a series by a look-up.
+    """
+    found: dict[str, list[Edge]] = {}
+    if tuple(readers[:2]) == _INTO_SERIES:
+        values = {edge.object for edges in builder.traversals.series_edges.values() for edge in edges}
+        for value in sorted(values):
+            for edge in builder.traversals.lookups_to(value):
+                found.setdefault(edge.property, []).append(edge)
+    return found
+
+
+def _find_series_domains(builder: PlanBuilder, value: str) -> frozenset[str]:
+    """The domains of the series of which something finds a member."""
+    table = builder.traversals.table
+    columns = (table.entity[edge.property] for edge in builder.traversals.reverse_from(value))
+    return frozenset(str(table.literal[one.series].domain) for one in columns if one.series)
+
+
+def _find_domain(builder: PlanBuilder, entity: str) -> frozenset[str]:
+    return frozenset({str(builder.domain_of(entity))})
 
 
 def _focus(
@@ -266,6 +296,7 @@ def _focus(
     key: tuple[str, ...],
     find: Callable[[], Mapping[str, Sequence[_T]]],
     subject: Callable[[_T], str],
+    domains: Callable[[PlanBuilder, str], frozenset[str]] = _find_domain,
 ) -> Mapping[str, Sequence[_T]]:
     """What is found, or of it what belongs to the plan's domain; both are kept."""
     known = builder.relations.starts
@@ -275,7 +306,7 @@ def _focus(
         return known[key]  # type: ignore[return-value]
     if (narrow := (focus, *key)) not in known:
         kept = {
-            name: tuple(one for one in options if builder.domain_of(subject(one)) == focus)  # type: ignore[arg-type]
+            name: tuple(one for one in options if focus in domains(builder, subject(one)))  # type: ignore[arg-type]
             for name, options in known[key].items()
         }
         known[narrow] = {name: options for name, options in kept.items() if options}

@@ -18,7 +18,7 @@ from hopwright.knowledge.documents.index.analysis import make_analyzer
 
 _WORD = r"[\p{Alphabetic}\p{N}\p{Cn}]+"
 """What tantivy's simple tokenizer takes for a word, characters that Rust calls alphanumeric, or for several: Rust may
-know newer characters than the tables here, to which they are unassigned, and the analyzer cuts at what it does not take.
+know newer characters than the tables here, to which they are unassigned; the analyzer cuts at what it does not take.
 """
 _MOST_KNOWN = 2_000_000
 
