@@ -155,6 +155,14 @@ def test_a_store_excludes_what_nobody_could_tell_apart(tmp_path: Path, source: W
     assert reasons[FRANCE] == "looks like territory"
 
 
+def test_a_flag_that_says_what_it_shows_is_not_asked_about(tmp_path: Path, source: WikidataSource) -> None:
+    pictures = [found(one, paint(one, "flag")) for one in ("Q786", "Q774", FRANCE)]
+    store = build_store(tmp_path, [Gathered(pictures)], source, 64, lambda _: None)
+    assert [one.entity for one in store.usable] == [FRANCE]
+    assert {one.reason for one in store.pictures if one.entity == "Q786"} == {"readable: the ribbon names the country"}
+    assert json.loads((tmp_path / "manifest.json").read_text())["reasons"] == {"readable": 2}
+
+
 def test_a_store_is_read_back_and_notices_changes(tmp_path: Path, source: WikidataSource) -> None:
     pictures = [found(FRANCE, paint(FRANCE, "flag")), found("Q99999999999", paint("x", "flag"))]
     made = build_store(tmp_path / "one", [Gathered(pictures)], source, 64, lambda _: None)
