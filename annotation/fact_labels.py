@@ -30,6 +30,15 @@ def label_literal(property: str, subject: str, stated: str = "") -> str:
     return match[1] if match else label_property(property, stated)
 
 
+def label_relation(property: str, subject: str, stated: str = "") -> str:
+    """The same of a fact about two entities: where lists are of land borders, `shares a land border with`."""
+    table = default_table()
+    if property in table.closed and subject in table.continents:
+        predicate = table.entity[property].worded("country", "country").predicate[0]
+        return predicate.removesuffix(" {o}")
+    return label_property(property, stated)
+
+
 def name_group(property: str, owner: str) -> str:
     """All that an owner has of a property: `countries that border Peru`, `those in the cast of Rocky`."""
     entry = default_table().entity.get(property)

@@ -87,8 +87,8 @@ def _view(hop: Hop, item: Item) -> Any:
         name = _name_image(hop.index, len(list_media(item)))
         return {
             "index": hop.index, "question": _say_which(asked.question, name), "answer": hop.answer, "kind": name,
-            "working": (), "working_line": "", "facts": list_facts(hop), "url": hop.evidence.wikipedia_url,
-            "domain": str(hop.domain or ""), "verify": "", "sources": (),
+            "working": (), "working_line": "", "facts": list_facts(hop, item), "read": "",
+            "url": hop.evidence.wikipedia_url, "domain": str(hop.domain or ""), "verify": "", "sources": (),
         }  # fmt: skip
     return view_hop(asked, item)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 
 from PIL import Image
@@ -11,6 +12,7 @@ from annotation.pictures import build_picture_task
 from hopwright.pictures.contact_sheet import draw_contact_sheet
 from hopwright.pictures.dataset import PictureSet
 from hopwright.pictures.rows import list_media
+from tests.annotation.test_working import CODE
 
 
 def test_a_page_says_which_image_a_hop_is_about(small_set: PictureSet) -> None:
@@ -41,3 +43,16 @@ def test_the_pictures_of_a_page_and_of_a_sheet_have_a_line_around() -> None:
     sheet = draw_contact_sheet([Image.new("RGB", (90, 60), "white")])
     colours = {sheet.getpixel((left, 60)) for left in range(sheet.width)}
     assert len(colours) == 3
+
+
+def test_no_fact_is_told_twice_on_a_page_and_no_line_shows_code(small_set: PictureSet) -> None:
+    counted = 0
+    for item in small_set.of_split("all"):
+        page = build_picture_task(item, small_set)["data"]["item_html"]
+        facts = re.findall(r'hw-fact"><bdi>(.*?)</bdi>', page)
+        assert len(set(facts)) == len(facts)
+        lines = [html.unescape(line) for line in re.findall(r'hw-inline"><bdi>(.*?)</bdi>', page)]
+        assert not [line for line in lines if CODE.search(line)]
+        counted += sum(line.startswith("number of countries that border") for line in lines)
+        assert "inception" not in page
+    assert counted > 1
