@@ -11,8 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from annotation.export import list_facts, prefill, view_hop
-from annotation.forms import Task, check_task, load_picture_interface, parse_interface
-from annotation.schema import FIX_ANSWER, FIX_OPTIONS, FIX_QUESTION, PREFILLED
+from annotation.forms import (
+    Task,
+    check_task,
+    load_picture_instructions,
+    load_picture_interface,
+    parse_interface,
+)
+from annotation.schema import BLIND_HTML, FIX_ANSWER, FIX_OPTIONS, FIX_QUESTION, PREFILLED
 from hopwright.foreign import drop_controls
 from hopwright.knowledge.images.rendering import decode_png
 from hopwright.pictures.dataset import PictureSet
@@ -25,22 +31,24 @@ from hopwright.wording.rules.picture_wording import ORDINALS
 _IMAGE = re.compile(r"\b[Tt]h(?:e|is) (?:image|picture)\b")
 
 
-def write_picture_tasks(found: PictureSet, items: Sequence[Item], folder: Path) -> int:
-    """Write `interface.xml` and `tasks.json`, to be imported into a project; returns the number of tasks.
+def write_picture_tasks(found: PictureSet, items: Sequence[Item], folder: Path, *, blind: bool = False) -> int:
+    """Write `interface.xml`, `instructions.html` and `tasks.json`, for a project; returns the number of tasks.
 
-    Every task is held against the interface first. Raises InputError for one that does not fit.
+    `blind` tasks are answered before they are verified. Every task is held against the interface first. Raises
+    InputError for one that does not fit.
     """
-    xml = load_picture_interface()
+    xml = load_picture_interface(blind=blind)
     interface = parse_interface(xml)
-    tasks = [build_picture_task(item, found) for item in items]
+    tasks = [build_picture_task(item, found, blind=blind) for item in items]
     for task in tasks:
         check_task(task, interface)
     write_file(folder / "interface.xml", f"{xml}\n".encode())
+    write_file(folder / "instructions.html", load_picture_instructions(blind=blind).encode())
     write_file(folder / "tasks.json", (json.dumps(tasks, ensure_ascii=False) + "\n").encode())
     return len(tasks)
 
 
-def build_picture_task(item: Item, found: PictureSet) -> Task:
+def build_picture_task(item: Item, found: PictureSet, *, blind: bool = False) -> Task:
     """One task. The pictures travel in it, so that no server has to be told where they lie.
 
     `data.item_hash` changes when anything that is shown or pre-filled changes.
@@ -60,6 +68,8 @@ def build_picture_task(item: Item, found: PictureSet) -> Task:
         "pictures_html": _render_pictures([found.read_png(one) for one in media]),
         "item_html": drop_controls(_render(item, question, [found.pictures.get(one, {}) for one in media])),
     }
+    if blind:
+        data[BLIND_HTML] = drop_controls(_render_blind(item, question))
     predictions = [{"model_version": PREFILLED, "result": [prefill(name, text) for name, text in texts.items()]}]
     content = json.dumps([data, predictions], sort_keys=True, ensure_ascii=False)
     data["item_hash"] = hashlib.blake2b(content.encode(), digest_size=8).hexdigest()
@@ -77,6 +87,12 @@ def _render(item: Item, question: str, pictures: Sequence[Mapping[str, str]]) ->
             | {"name": _name_image(place, len(pictures))}
             for place, one in enumerate(pictures, start=1)
         ],
+    )
+
+
+def _render_blind(item: Item, question: str) -> str:
+    return load_template("annotation", "blind.html.j2").render(
+        item=item, place=name_kind(item), question=question, options=item.options, facts=[], passages=[]
     )
 
 

@@ -18,6 +18,7 @@ from hopwright.settings import PictureQuestionsParameters
 from tests.e2e.label_studio import LiveServer
 from tests.e2e.review_pages import (
     LogIn,
+    answer_blind,
     assert_fits,
     choose_verdict,
     keep_screenshot,
@@ -73,6 +74,26 @@ def test_a_reviewer_sees_the_pictures_and_the_question(
     page.wait_for_function("() => document.querySelector('.hw-picture svg').getBoundingClientRect().width > 400")
     choose_verdict(page, "Fix")
     assert page.locator(".hw-fix-options").is_visible() == bool(chosen[-1].options)
+
+
+def test_a_reviewer_answers_before_the_answer_is_shown(
+    label_studio: LiveServer, log_in: LogIn, found: PictureSet, tmp_path: Path
+) -> None:
+    item = next(item for item in found.of_split("all") if len(list_media(item)) == 2 and item.options)
+    write_picture_tasks(found, [item], tmp_path, blind=True)
+    client = label_studio.client
+    project = client.projects.create(title="Pictures, blind", label_config=(tmp_path / "interface.xml").read_text()).id
+    client.projects.import_tasks(id=project, request=json.loads((tmp_path / "tasks.json").read_text()))
+    page = log_in(label_studio.email, label_studio.password)
+    open_task(page, label_studio, project, label_studio.tasks(project)[item.id].id)
+    look_at_pictures(page, 2)
+    assert not page.locator(".hw-right").is_visible() and not page.locator(".hw-form").is_visible()
+    keep_screenshot(page, "review-picture-blind", docs=False)
+    answer_blind(page, "C")
+    look_at_pictures(page, 2)
+    assert page.locator(".hw-right").is_visible()
+    assert_fits(page)
+    keep_screenshot(page, "review-picture-blind-revealed", docs=False)
 
 
 def look_at_pictures(page: Any, number: int) -> list[dict[str, float]]:

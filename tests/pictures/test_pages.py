@@ -7,8 +7,9 @@ import re
 
 from PIL import Image
 
-from annotation.forms import load_picture_interface
+from annotation.forms import check_task, load_picture_interface, parse_interface
 from annotation.pictures import build_picture_task
+from annotation.schema import BLIND_HTML
 from hopwright.pictures.contact_sheet import draw_contact_sheet
 from hopwright.pictures.dataset import PictureSet
 from hopwright.pictures.rows import list_media
@@ -43,6 +44,17 @@ def test_the_pictures_of_a_page_and_of_a_sheet_have_a_line_around() -> None:
     sheet = draw_contact_sheet([Image.new("RGB", (90, 60), "white")])
     colours = {sheet.getpixel((left, 60)) for left in range(sheet.width)}
     assert len(colours) == 3
+
+
+def test_what_is_shown_first_has_no_answer(small_set: PictureSet) -> None:
+    interface = parse_interface(load_picture_interface(blind=True))
+    for item in small_set.of_split("all"):
+        task = build_picture_task(item, small_set, blind=True)
+        check_task(task, interface)
+        other = item.model_copy(update={"answer": "Xyzzyville", "label": None, "hops": item.hops})
+        assert build_picture_task(other, small_set, blind=True)["data"][BLIND_HTML] == task["data"][BLIND_HTML]
+        assert "stated as right" not in task["data"][BLIND_HTML]
+        assert all(option in html.unescape(task["data"][BLIND_HTML]) for option in item.options.values())
 
 
 def test_no_fact_is_told_twice_on_a_page_and_no_line_shows_code(small_set: PictureSet) -> None:
