@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from annotation.fact_labels import join_names, label_literal, label_relation
+from annotation.fact_labels import join_names, label_literal, label_relation, say_plainly
 from annotation.forms import Task
 from annotation.graph_drawing import draw_graph
 from annotation.schema import (
@@ -171,7 +171,8 @@ def render_item(item: Item, kind: ReviewTaskKind, hop: int | None = None) -> str
             raise InputError(f"item {item.id}: which hop? a single-hop task shows one")
         view = view_hop(find_hop(item, hop), item, alone=True)
         page = load_template("annotation", "single_hop.html.j2").render(
-            item=item, motif=motif, hop=view, graph=draw_graph(item, hop), checks=_pick_checks(item.checks, hop)
+            item=item, motif=motif, hop=view, graph=draw_graph(item, hop),
+            checks=say_checks(_pick_checks(item.checks, hop), item),
         )
         return drop_controls(page)
     views = [view_hop(one, item) for one in item.hops]
@@ -180,7 +181,7 @@ def render_item(item: Item, kind: ReviewTaskKind, hop: int | None = None) -> str
         motif=motif,
         hops=views,
         graph=draw_graph(item),
-        checks=item.checks,
+        checks=say_checks(item.checks, item),
         domains=len(item.domains),
         facts=list(dict.fromkeys(fact for view in views for fact in view.facts)),
         passages=list(dict.fromkeys(passage for view in views for passage in view.passages)),
@@ -331,6 +332,18 @@ def _finish(item: Item, hop: int | None, kinds: dict[str, str], html: dict[str, 
 def prefill(name: str, text: str) -> dict[str, Any]:
     """A text field of a form as it is filled in before anybody looks."""
     return {"id": name, "from_name": name, "to_name": ITEM, "type": "textarea", "value": {"text": [text]}}
+
+
+def say_checks(checks: Sequence[CheckResult], item: Item) -> list[CheckResult]:
+    """What the checks say, as a reader may be told it: without ids of properties, and with names of what is known."""
+    labels: dict[str, str] = {}
+    for hop in item.hops:
+        for one in hop.evidence.triplets:
+            labels |= {one.subject: one.subject_label, one.object: one.object_label}
+        labels |= {one.subject: one.subject_label for one in hop.evidence.literals}
+        if hop.answer_id:
+            labels.setdefault(hop.answer_id, hop.answer)
+    return [one.model_copy(update={"reason": say_plainly(one.reason, labels)}) for one in checks]
 
 
 def _pick_checks(checks: Sequence[CheckResult], hop: int) -> list[CheckResult]:

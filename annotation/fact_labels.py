@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from hopwright.knowledge.wikidata.properties import default_table
 
 _EVENT = re.compile(r"(?:the )?(.+) of \{s\}")
+_PROPERTY, _ENTITY = re.compile(r"\bP\d+\b"), re.compile(r"\bQ\w+\b")
+_EXTREMES = {"argmax of": "the largest", "argmin of": "the smallest"}
 _ID = re.compile(r"[PQ][0-9A-Za-z_]*\d")
 
 
@@ -46,6 +48,14 @@ def name_group(property: str, owner: str) -> str:
         return f"all entries for “{label_property(property)}” of {owner}"
     told = entry.group[-1].format(s=owner)
     return f"those {told}" if told.split()[0] in ("among", "heard", "in", "on") else told
+
+
+def say_plainly(text: str, labels: Mapping[str, str]) -> str:
+    """What a check says, with labels for ids (`labels` by entity) and words for functions."""
+    for function, words in _EXTREMES.items():
+        text = text.replace(function, words)
+    text = _PROPERTY.sub(lambda match: f"“{label_property(match[0])}”", text)
+    return _ENTITY.sub(lambda match: labels.get(match[0], match[0]), text)
 
 
 def join_names(names: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from annotation.export import list_facts, prefill, view_hop
+from annotation.export import list_facts, prefill, say_checks, view_hop
 from annotation.forms import (
     Task,
     check_task,
@@ -82,6 +82,7 @@ def _render(item: Item, question: str, pictures: Sequence[Mapping[str, str]]) ->
         kind=name_kind(item),
         question=question,
         hops=[_view(hop, item) for hop in item.hops],
+        checks=say_checks(item.checks, item),
         pictures=[
             {name: one.get(name, "") for name in ("label", "licence", "author")}
             | {"name": _name_image(place, len(pictures))}

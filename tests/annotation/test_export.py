@@ -308,6 +308,16 @@ def test_of_an_office_the_year_that_is_asked_about_is_shown() -> None:
     assert list_facts(hop, item) == [told]
 
 
+def test_what_a_check_says_is_told_without_ids() -> None:
+    item = converging_item()
+    subject = item.hops[2].evidence.literals[0]
+    said = f"hop 3: not in the graph: {subject.subject} P2046 5; hop 3: argmax of P2046 is a tie"
+    item = item.model_copy(update={"checks": (CheckResult(name="facts", outcome="fail", reason=said),)})
+    told = f"not in the graph: {subject.subject_label} “area” 5; hop 3: the largest “area” is a tie"
+    for task in (build_task(item, ReviewTaskKind.MULTI_HOP), build_task(item, ReviewTaskKind.SINGLE_HOP, 3)):
+        assert told in Page(task["data"]["item_html"]).words
+
+
 def test_facts_are_told_in_the_order_of_the_working_and_as_the_question_says() -> None:
     item = converging_item()
     fiji, togo = (

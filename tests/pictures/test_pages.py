@@ -65,6 +65,6 @@ def test_no_fact_is_told_twice_on_a_page_and_no_line_shows_code(small_set: Pictu
         assert len(set(facts)) == len(facts)
         lines = [html.unescape(line) for line in re.findall(r'hw-inline"><bdi>(.*?)</bdi>', page)]
         assert not [line for line in lines if CODE.search(line)]
-        counted += sum(line.startswith("number of countries that border") for line in lines)
+        counted += sum(line.startswith("number of countries that share a land border with") for line in lines)
         assert "inception" not in page
     assert counted > 1
