@@ -298,5 +298,10 @@ def _read_extreme(step: PlanStep) -> Extreme | None:
 
 
 def _fit(asks: Sequence[str], country: str) -> list[str]:
-    """The questions that go with what a country is called: nobody is told `take it`, or `take that country`."""
-    return [ask for ask in asks if "{n}." not in ask or country.startswith(("the ", "its "))]
+    """The questions that go with what a country is called: nobody is told `take it`, or `take that country`, and nobody
+    is asked for the neighbours of a neighbour in these words."""
+    said = "neighbour" in country
+    return [
+        ask for ask in asks
+        if ("{n}." not in ask or country.startswith(("the ", "its "))) and not (said and "neighbour" in ask)
+    ]  # fmt: skip
