@@ -89,8 +89,8 @@ def test_a_computation_is_worked_out_line_by_line(expression: str, answer: str, 
 
 def test_a_count_says_what_is_counted_in_plain_words() -> None:
     item = with_expression(bridge_item(), "size(all(P47, hop1))", "6")
-    first = item.hops[0].answer
-    assert list(write_worked_steps(item.hops[-1], item)) == [f"number of countries that share a land border with {first}", "= 6"]
+    counted = f"number of countries that share a land border with {item.hops[0].answer}"
+    assert list(write_worked_steps(item.hops[-1], item)) == [counted, "= 6"]
 
 
 @pytest.mark.parametrize("expression", [*(one for held in EXAMPLES.values() for one, _ in held), *OLDER])
