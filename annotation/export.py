@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from annotation.fact_labels import join_names, label_literal, label_relation, say_plainly
 from annotation.forms import Task
 from annotation.graph_drawing import draw_graph
 from annotation.schema import (
@@ -40,13 +41,15 @@ from hopwright.foreign import drop_controls
 from hopwright.knowledge.external.notes import write_value
 from hopwright.knowledge.facts import write_literal
 from hopwright.knowledge.wikidata.properties import default_table
-from hopwright.records import CheckResult, Compute, Hop, Item, Lookup, Passage
+from hopwright.planning.expressions import read_hop
+from hopwright.records import CheckResult, Compute, Hop, Item, LiteralFact, Lookup, Passage, ReverseLookup
 from hopwright.records.model import Label
 from hopwright.reporting.rendering import load_template
 from hopwright.stages.objections import Objections
 from hopwright.topologies import topology
 
 _ENTITY = re.compile(r"Q[1-9]\d*")
+_NAME = re.compile(r"\b(?:hop\d|Q\w+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,8 @@ class HopView:
     url: str
     domain: str
     verify: str
+    read: str = ""
+    """Which facts shown above it reads again: `facts of hop 2 above`."""
     sources: tuple[str, ...] = ()
     """Where the claims that it rests on are to be looked up."""
 
@@ -164,9 +169,10 @@ def render_item(item: Item, kind: ReviewTaskKind, hop: int | None = None) -> str
     if kind is ReviewTaskKind.SINGLE_HOP:
         if hop is None:
             raise InputError(f"item {item.id}: which hop? a single-hop task shows one")
-        view = view_hop(find_hop(item, hop), item)
+        view = view_hop(find_hop(item, hop), item, alone=True)
         page = load_template("annotation", "single_hop.html.j2").render(
-            item=item, motif=motif, hop=view, graph=draw_graph(item, hop), checks=_pick_checks(item.checks, hop)
+            item=item, motif=motif, hop=view, graph=draw_graph(item, hop),
+            checks=say_checks(_pick_checks(item.checks, hop), item),
         )
         return drop_controls(page)
     views = [view_hop(one, item) for one in item.hops]
@@ -175,7 +181,7 @@ def render_item(item: Item, kind: ReviewTaskKind, hop: int | None = None) -> str
         motif=motif,
         hops=views,
         graph=draw_graph(item),
-        checks=item.checks,
+        checks=say_checks(item.checks, item),
         domains=len(item.domains),
         facts=list(dict.fromkeys(fact for view in views for fact in view.facts)),
         passages=list(dict.fromkeys(passage for view in views for passage in view.passages)),
@@ -198,9 +204,16 @@ def render_blind(item: Item, hop: int | None = None) -> str:
     return drop_controls(page)
 
 
-def view_hop(hop: Hop, item: Item) -> HopView:
-    """A hop with its facts in words and its computation worked out."""
-    facts = list_facts(hop)
+def view_hop(hop: Hop, item: Item, *, alone: bool = False) -> HopView:
+    """A hop with its facts in words and its computation worked out.
+
+    Below the hops before it, it shows only what it adds; `alone` it shows all that it reads.
+    """
+    facts = list_facts(hop, item)
+    above = {} if alone else _list_facts_above(hop, item)
+    read = _list_hops_read(hop, item)
+    facts += [fact for index in read for fact in list_facts(find_hop(item, index), item)] if alone else []
+    again = {above[fact] for fact in facts if fact in above} | {index for index in read if index in above.values()}
     kind = "reverse look-up"
     if isinstance(hop.derivation, Lookup):
         kind = "look-up"
@@ -214,26 +227,30 @@ def view_hop(hop: Hop, item: Item) -> HopView:
         label=hop.label or "",
         kind=kind,
         working=write_worked_steps(hop, item),
-        facts=tuple(dict.fromkeys([*facts, *_list_facts_read(hop, item)])),
+        facts=tuple(dict.fromkeys(fact for fact in facts if fact not in above)),
         passages=hop.evidence.passages,
         url=_keep_web_address(hop.evidence.wikipedia_url),
         domain=str(hop.domain or ""),
         verify=hop.verify,
+        read=_tell_read(sorted(again)) if not alone else "",
         sources=tuple(_keep_web_address(one.source_url) for one in hop.evidence.claims),
     )
 
 
-def list_facts(hop: Hop) -> list[FactView]:
-    """The facts that a hop itself rests on, each with the article of what it is about."""
+def list_facts(hop: Hop, item: Item) -> list[FactView]:
+    """The facts that a hop itself rests on, in the order in which its working reads them, each with an article.
+
+    Of who holds an office only the year that is asked about is shown.
+    """
     held = hop.evidence
     facts = [
-        FactView(one.subject_label, one.property_label, one.object_label, find_article(one.subject))
+        FactView(
+            one.subject_label, label_relation(one.property, one.subject, one.property_label), one.object_label,
+            find_article(one.subject),
+        )
         for one in held.triplets
-    ]
-    facts += [
-        FactView(one.subject_label, one.property_label, write_literal(one, default_table()), find_article(one.subject))
-        for one in held.literals
-    ]
+    ]  # fmt: skip
+    facts += [_view_literal(one) for one in _pick_literals(hop, item)]
     facts += [
         FactView(one.phrase, f"claimed by {one.source_title}", write_value(one), _keep_web_address(one.source_url))
         for one in held.claims
@@ -241,16 +258,55 @@ def list_facts(hop: Hop) -> list[FactView]:
     return facts
 
 
+def _view_literal(one: LiteralFact) -> FactView:
+    table, article = default_table(), find_article(one.subject)
+    label, value = label_literal(one.property, one.subject, one.property_label), write_literal(one, table)
+    if table.is_timeline(one.property):
+        return FactView("", f"{label} in {value}", one.subject_label, article)
+    return FactView(one.subject_label, label, value, article)
+
+
+def _pick_literals(hop: Hop, item: Item) -> list[LiteralFact]:
+    literals, derivation = list(hop.evidence.literals), hop.derivation
+    if isinstance(derivation, ReverseLookup) and default_table().is_timeline(derivation.property):
+        index = read_hop(derivation.value)
+        year = find_hop(item, index).answer if index else derivation.value
+        asked = [
+            one for one in literals
+            if one.property != derivation.property or write_literal(one, default_table()) == year
+        ]  # fmt: skip
+        literals = asked or literals
+    if isinstance(derivation, Compute):
+        answers = {f"hop{one.index}": one.answer_id or "" for one in item.hops}
+        named = [answers.get(name, name) for name in _NAME.findall(derivation.expression)]
+        literals.sort(key=lambda one: named.index(one.subject) if one.subject in named else len(named))
+    return literals
+
+
 def find_article(entity: str) -> str:
     """The address that leads from an entity's id to its article in English; empty for an invented entity."""
     return f"https://www.wikidata.org/wiki/Special:GoToLinkedPage/enwiki/{entity}" if _ENTITY.fullmatch(entity) else ""
 
 
-def _list_facts_read(hop: Hop, item: Item) -> list[FactView]:
-    """What a computation reads is the answers of earlier hops: the facts from which those come."""
+def _list_facts_above(hop: Hop, item: Item) -> dict[FactView, int]:
+    """The facts of the hops before, each with the first hop that has it."""
+    found: dict[FactView, int] = {}
+    for one in item.hops:
+        if one.index < hop.index:
+            for fact in list_facts(one, item):
+                found.setdefault(fact, one.index)
+    return found
+
+
+def _list_hops_read(hop: Hop, item: Item) -> list[int]:
+    """The earlier hops whose numbers or dates a computation goes on with: their facts are its own, too."""
     if not isinstance(hop.derivation, Compute):
         return []
-    return [fact for index in hop.depends_on for fact in list_facts(find_hop(item, index))]
+    return [index for index in hop.depends_on if not find_hop(item, index).answer_id]
+
+
+def _tell_read(hops: Sequence[int]) -> str:
+    return f"facts of hop{'s' if len(hops) > 1 else ''} {join_names(map(str, hops))} above" if hops else ""
 
 
 def _finish(item: Item, hop: int | None, kinds: dict[str, str], html: dict[str, Any]) -> Task:
@@ -276,6 +332,18 @@ def _finish(item: Item, hop: int | None, kinds: dict[str, str], html: dict[str, 
 def prefill(name: str, text: str) -> dict[str, Any]:
     """A text field of a form as it is filled in before anybody looks."""
     return {"id": name, "from_name": name, "to_name": ITEM, "type": "textarea", "value": {"text": [text]}}
+
+
+def say_checks(checks: Sequence[CheckResult], item: Item) -> list[CheckResult]:
+    """What the checks say, as a reader may be told it: without ids of properties, and with names of what is known."""
+    labels: dict[str, str] = {}
+    for hop in item.hops:
+        for one in hop.evidence.triplets:
+            labels |= {one.subject: one.subject_label, one.object: one.object_label}
+        labels |= {one.subject: one.subject_label for one in hop.evidence.literals}
+        if hop.answer_id:
+            labels.setdefault(hop.answer_id, hop.answer)
+    return [one.model_copy(update={"reason": say_plainly(one.reason, labels)}) for one in checks]
 
 
 def _pick_checks(checks: Sequence[CheckResult], hop: int) -> list[CheckResult]:

@@ -45,6 +45,8 @@ _GUIDE_STYLE = " ".join(
     )
 )
 _GROUP = "hw-of-"
+_ALWAYS = "hw-shown"
+"""What a blind interface shows beside its question, too."""
 
 
 @functools.cache
@@ -71,10 +73,15 @@ def load_interface(kind: ReviewTaskKind, of: ReviewTaskKind | None = None, *, bl
 
 
 @functools.cache
-def load_picture_interface() -> str:
-    """The interface of a question about pictures: that of a whole question, with its pictures above it."""
+def load_picture_interface(*, blind: bool = False) -> str:
+    """The interface of a question about pictures: that of a whole question, with its pictures above it.
+
+    See `load_interface`; a `blind` one shows the pictures from the first.
+    """
     folder = resources.files(__package__).joinpath("interfaces")
     root = ET.fromstring(folder.joinpath("picture.xml").read_text("utf-8"))
+    if blind:
+        _put_question_first(root, ET.fromstring(folder.joinpath("blind.xml").read_text("utf-8")))
     return _fill(root, CRITERIA[ReviewTaskKind.MULTI_HOP])
 
 
@@ -102,13 +109,19 @@ def _fill(root: ET.Element, criteria: Sequence[str]) -> str:
 
 
 def _put_question_first(root: ET.Element, ask: ET.Element) -> None:
-    """Make what an interface shows wait for the annotator's own answer."""
+    """Make what an interface shows wait for the annotator's own answer; pictures do not."""
+    pictures = []
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if child.get("className") == _ALWAYS:
+                parent.remove(child)
+                pictures.append(child)
     style, *shown = list(root)
     revealed = ET.Element(
         "View", {"className": "hw-revealed", "visibleWhen": "choice-selected", "whenTagName": OWN_ANSWER}
     )
     revealed.extend(shown)
-    root[:] = [style, ask, revealed]
+    root[:] = [style, *pictures, ask, revealed]
     root.set("className", f"{root.attrib['className']} hw-blind")
 
 
@@ -134,18 +147,27 @@ def _make_score_rows(criteria: Sequence[str]) -> list[ET.Element]:
 @functools.cache
 def load_instructions(kind: ReviewTaskKind, *, blind: bool = False) -> str:
     """The guidelines of a kind, as the HTML that Label Studio shows before labelling and under *Instructions*."""
-    text = load_template("annotation", f"{kind}.md", "guidelines").render(
-        keys=KEYS, rows=SCORE_KEYS, tags=_list_tags(kind), blind=blind, lookup=kind is not ReviewTaskKind.TWIN
+    tags = [] if kind is ReviewTaskKind.ADJUDICATION else _list_tags(load_interface(kind))
+    return _write_instructions(kind.value, tags, blind=blind, lookup=kind is not ReviewTaskKind.TWIN)
+
+
+@functools.cache
+def load_picture_instructions(*, blind: bool = False) -> str:
+    """The guidelines for questions about pictures, as `load_instructions` gives those of a kind."""
+    return _write_instructions("picture", _list_tags(load_picture_interface()), blind=blind, lookup=True)
+
+
+def _write_instructions(name: str, tags: Sequence[str], *, blind: bool, lookup: bool) -> str:
+    text = load_template("annotation", f"{name}.md", "guidelines").render(
+        keys=KEYS, rows=SCORE_KEYS, tags=tags, blind=blind, lookup=lookup
     )
     body = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
     return f'<div class="hw-guide"><style>{_GUIDE_STYLE}</style>\n{body}</div>\n'
 
 
-def _list_tags(kind: ReviewTaskKind) -> list[str]:
-    """The error tags of a kind, in the order of the page; an adjudication has none."""
-    if kind is ReviewTaskKind.ADJUDICATION:
-        return []
-    choices = ET.fromstring(load_interface(kind)).findall(f".//Choices[@name='{ERRORS_CONTROL}']/Choice")
+def _list_tags(interface: str) -> list[str]:
+    """The error tags of an interface, in the order of the page."""
+    choices = ET.fromstring(interface).findall(f".//Choices[@name='{ERRORS_CONTROL}']/Choice")
     return [choice.attrib["value"] for choice in choices]
 
 

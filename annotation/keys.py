@@ -39,6 +39,11 @@ KEYS: Mapping[str, str] = MappingProxyType(
         "World contradicts itself": "shift+m",
         "Real name left": "shift+n",
         "Not in the passages": "shift+p",
+        "Picture unreadable": "shift+r",
+        "Name in the picture": "shift+a",
+        "Several could be shown": "shift+s",
+        "Wrong character meant": "shift+d",
+        "Name overlooked": "shift+b",
     }
 )
 """Own answer, verdict or error tag → its key."""

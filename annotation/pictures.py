@@ -5,37 +5,50 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from annotation.export import list_facts, prefill, view_hop
-from annotation.forms import Task, check_task, load_picture_interface, parse_interface
-from annotation.schema import FIX_ANSWER, FIX_OPTIONS, FIX_QUESTION, PREFILLED
+from annotation.export import list_facts, prefill, say_checks, view_hop
+from annotation.forms import (
+    Task,
+    check_task,
+    load_picture_instructions,
+    load_picture_interface,
+    parse_interface,
+)
+from annotation.schema import BLIND_HTML, FIX_ANSWER, FIX_OPTIONS, FIX_QUESTION, PREFILLED
 from hopwright.foreign import drop_controls
+from hopwright.knowledge.images.rendering import decode_png
 from hopwright.pictures.dataset import PictureSet
 from hopwright.pictures.rows import list_media, name_kind, read_text
 from hopwright.records import Hop, Item, ReadRegion
 from hopwright.reporting.rendering import load_template
 from hopwright.runs.files import write_file
+from hopwright.wording.rules.picture_wording import ORDINALS
+
+_IMAGE = re.compile(r"\b[Tt]h(?:e|is) (?:image|picture)\b")
 
 
-def write_picture_tasks(found: PictureSet, items: Sequence[Item], folder: Path) -> int:
-    """Write `interface.xml` and `tasks.json`, to be imported into a project; returns the number of tasks.
+def write_picture_tasks(found: PictureSet, items: Sequence[Item], folder: Path, *, blind: bool = False) -> int:
+    """Write `interface.xml`, `instructions.html` and `tasks.json`, for a project; returns the number of tasks.
 
-    Every task is held against the interface first. Raises InputError for one that does not fit.
+    `blind` tasks are answered before they are verified. Every task is held against the interface first. Raises
+    InputError for one that does not fit.
     """
-    xml = load_picture_interface()
+    xml = load_picture_interface(blind=blind)
     interface = parse_interface(xml)
-    tasks = [build_picture_task(item, found) for item in items]
+    tasks = [build_picture_task(item, found, blind=blind) for item in items]
     for task in tasks:
         check_task(task, interface)
     write_file(folder / "interface.xml", f"{xml}\n".encode())
+    write_file(folder / "instructions.html", load_picture_instructions(blind=blind).encode())
     write_file(folder / "tasks.json", (json.dumps(tasks, ensure_ascii=False) + "\n").encode())
     return len(tasks)
 
 
-def build_picture_task(item: Item, found: PictureSet) -> Task:
+def build_picture_task(item: Item, found: PictureSet, *, blind: bool = False) -> Task:
     """One task. The pictures travel in it, so that no server has to be told where they lie.
 
     `data.item_hash` changes when anything that is shown or pre-filled changes.
@@ -52,9 +65,11 @@ def build_picture_task(item: Item, found: PictureSet) -> Task:
         "answer": texts[FIX_ANSWER],
         "topology": item.topology,
         "variant": item.variant,
-        "pictures": [_write_url(found.read_png(one)) for one in media],
+        "pictures_html": _render_pictures([found.read_png(one) for one in media]),
         "item_html": drop_controls(_render(item, question, [found.pictures.get(one, {}) for one in media])),
     }
+    if blind:
+        data[BLIND_HTML] = drop_controls(_render_blind(item, question))
     predictions = [{"model_version": PREFILLED, "result": [prefill(name, text) for name, text in texts.items()]}]
     content = json.dumps([data, predictions], sort_keys=True, ensure_ascii=False)
     data["item_hash"] = hashlib.blake2b(content.encode(), digest_size=8).hexdigest()
@@ -67,7 +82,18 @@ def _render(item: Item, question: str, pictures: Sequence[Mapping[str, str]]) ->
         kind=name_kind(item),
         question=question,
         hops=[_view(hop, item) for hop in item.hops],
-        pictures=[{name: one.get(name, "") for name in ("label", "licence", "author")} for one in pictures],
+        checks=say_checks(item.checks, item),
+        pictures=[
+            {name: one.get(name, "") for name in ("label", "licence", "author")}
+            | {"name": _name_image(place, len(pictures))}
+            for place, one in enumerate(pictures, start=1)
+        ],
+    )
+
+
+def _render_blind(item: Item, question: str) -> str:
+    return load_template("annotation", "blind.html.j2").render(
+        item=item, place=name_kind(item), question=question, options=item.options, facts=[], passages=[]
     )
 
 
@@ -75,12 +101,36 @@ def _view(hop: Hop, item: Item) -> Any:
     """A hop as the page shows it; of a picture's hop the facts are none, and its question has no picture in it."""
     asked = hop.model_copy(update={"question": read_text(hop.question_parts) or hop.question, "question_parts": ()})
     if isinstance(hop.derivation, ReadRegion):
+        name = _name_image(hop.index, len(list_media(item)))
         return {
-            "index": hop.index, "question": asked.question, "answer": hop.answer, "kind": f"image {hop.index}",
-            "working": (), "working_line": "", "facts": list_facts(hop), "url": hop.evidence.wikipedia_url,
-            "domain": str(hop.domain or ""), "verify": "", "sources": (),
+            "index": hop.index, "question": _say_which(asked.question, name), "answer": hop.answer, "kind": name,
+            "working": (), "working_line": "", "facts": list_facts(hop, item), "read": "",
+            "url": hop.evidence.wikipedia_url, "domain": str(hop.domain or ""), "verify": "", "sources": (),
         }  # fmt: skip
     return view_hop(asked, item)
+
+
+def _say_which(question: str, name: str) -> str:
+    """A picture's question, which is asked with this picture alone, where several stand on one page."""
+    if name == "image":
+        return question
+    said, changed = _IMAGE.subn(f"the {name}", question, count=1)
+    return said if changed else f"{question} ({name})"
+
+
+def _render_pictures(pngs: Sequence[bytes]) -> str:
+    shown = []
+    for place, png in enumerate(pngs, start=1):
+        width, height = decode_png(png).size
+        shown.append(
+            {"url": _write_url(png), "width": width, "height": height, "name": _name_image(place, len(pngs))}
+        )
+    return load_template("annotation", "pictures.html.j2").render(pictures=shown)
+
+
+def _name_image(place: int, number: int) -> str:
+    """`first image`; of a single one `image`."""
+    return f"{ORDINALS[place - 1]} image" if number > 1 else "image"
 
 
 def _write_url(png: bytes) -> str:

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from annotation.fact_labels import join_names, label_literal, label_property, name_group
 from hopwright.errors import ExpressionError, HopwrightError
 from hopwright.knowledge.external.notes import write_value
 from hopwright.knowledge.facts import EvidenceFacts, write_scalar
@@ -28,6 +29,10 @@ _SIGNS: dict[type[ast.AST], str] = {
 }  # fmt: skip
 _LOOSE = (ast.Add, ast.Sub)
 _MOST_FACTORS = 8
+_ID = re.compile(r"[PQ][0-9A-Za-z_]*\d[0-9A-Za-z_]*")
+_UNKNOWN = "a computation"
+"""What stands for a part that no version of this module knows: nobody is shown code."""
+_SETS = ("all", "among", "listed", "having", "after", "before")
 _LIKE_YEARS = range(1000, 2200)
 _LeafNamer = Callable[[ast.expr], str]
 
@@ -35,7 +40,7 @@ _LeafNamer = Callable[[ast.expr], str]
 def write_worked_steps(hop: Hop, item: Item) -> tuple[str, ...]:
     """The lines of a computing hop's working; empty for a look-up.
 
-    A part that cannot be worked out (a name without a fact, a function of a later version) stays as it is written.
+    A part that cannot be worked out (a name without a fact) stays in words: no line shows a function or an id.
     """
     if not isinstance(hop.derivation, Compute):
         return ()
@@ -43,7 +48,7 @@ def write_worked_steps(hop: Hop, item: Item) -> tuple[str, ...]:
     try:
         tree = parse_expression(expression)
     except ExpressionError:
-        return (f"{expression} = {hop.answer}",)
+        return (f"{_UNKNOWN} = {hop.answer}",)
     paper = _ComputationWriter(hop, item)
     match tree:
         case ast.Call(func=ast.Name(id="argmax" | "argmin" as function), args=[property, *contenders]):
@@ -56,7 +61,9 @@ def write_worked_steps(hop: Hop, item: Item) -> tuple[str, ...]:
             return (*paper.compare(dated, [parted]), f"how many: {hop.answer}")
         case ast.Call(func=ast.Name(id="count"), args=conditions):
             return (*paper.judge(conditions), f"how many: {hop.answer}")
-    steps = [paper.write(tree, paper.name_symbol), *paper.reduce(tree)]
+    # What is counted is not the hop's answer itself, so that "hop 2" would say less than its name.
+    first_named = paper.name_value if "size(" in expression else paper.name_symbol
+    steps = [paper.write(tree, first_named), *paper.reduce(tree)]
     if factors := spell_factors(expression):
         steps[1:] = [factors]
     first, *rest = dict.fromkeys(steps)
@@ -153,7 +160,7 @@ class _ComputationWriter:
                 return f"{self.write(left, name, level)} {_SIGNS[type(op)]} {self.write(right, name, level)}"
             case ast.Call(func=ast.Name(id=function), args=args):
                 return self._write_call(function, args, name, level)
-        return ast.unparse(node)
+        return self.name_value(node)
 
     def compare(self, property: ast.expr, contenders: Sequence[ast.expr]) -> Iterator[str]:
         """What each contender has, each member of a set in turn."""
@@ -171,7 +178,7 @@ class _ComputationWriter:
                     listed = self._list_all(belonging, owner)
                     theirs = [one for one in listed if who in self._facts.objects(one.id, part)]
                     yield from self.compare(property, theirs)
-                    yield f"only those with {self.name_value(partner)} as {self._table.label(part)}"
+                    yield f"only those with {self.name_value(partner)} as {label_property(part)}"
                     continue
                 case ast.Call(func=ast.Name(id="after" | "before" as side), args=[_, moment, whole]):
                     yield from self.compare(property, [whole])
@@ -179,7 +186,7 @@ class _ComputationWriter:
                     continue
             held = self._facts.scalars(self._find_entity(contender), id)
             value = self._show(held[0], id) if len(held) == 1 else "not known"
-            yield f"{self._table.label(id)} of {self.name_value(contender)} = {value}"
+            yield f"{label_literal(id, self._find_entity(contender))} of {self.name_value(contender)} = {value}"
 
     def _list_all(self, belonging: ast.expr, owner: ast.expr) -> list[ast.Name]:
         members = self._facts.objects(self._find_entity(owner), ast.unparse(belonging))
@@ -226,15 +233,32 @@ class _ComputationWriter:
         match node:
             case ast.Name(id=name):
                 if hop := _HOP.match(name):
-                    return self._answers.get(int(hop[1]), name)
-                return self._labels.get(name, name)
+                    return self._answers.get(int(hop[1]), f"hop {hop[1]}")
+                return self._labels.get(name) or ("something unnamed" if _ID.fullmatch(name) else name)
         if (claim := self._claims.get(read_claim(node))) is not None:
             return write_value(claim)
-        return ast.unparse(node).replace("-", "−")
+        if read_claim(node):
+            return "a claimed number"
+        match node:
+            case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
+                return f"{number}"
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
+                return f"−{number}"
+        return _UNKNOWN
 
     def _write_call(self, function: str, args: list[ast.expr], name: _LeafNamer, level: int) -> str:
         if function in ("value", "object") and len(args) == 2:
-            return f"{self._table.label(ast.unparse(args[0]))} of {self.write(args[1], name, level)}"
+            property, subject = ast.unparse(args[0]), self._find_entity(args[1])
+            label = label_literal(property, subject) if function == "value" else label_property(property)
+            return f"{label} of {self.write(args[1], name, level)}"
+        if function in _SETS:
+            return self._write_set(function, args, name, level)
+        if function in ("argmax", "argmin", "first_after", "last_before") and len(args) > 1:
+            label, rest = label_property(ast.unparse(args[0])), [self.write(one, name, level) for one in args[1:]]
+            if function.startswith("arg"):
+                return f"whichever of {join_names(rest)} has the {self.name_extreme(function, args[0], 3)} {label}"
+            beside = "first after" if function == "first_after" else "last before"
+            return f"the {beside} {rest[0]} on the list “{label}”"
         inner = [self.write(one, name, level) for one in args]
         match function, inner:
             case "abs", [one]:
@@ -253,7 +277,30 @@ class _ComputationWriter:
                 return f"ordered choices of {chosen} out of {whole}"
             case (("min" | "max"), _):
                 return f"the {'smallest' if function == 'min' else 'largest'} of {', '.join(inner)}"
-        return f"{function}({', '.join(inner)})"
+            case "size", [one]:
+                return f"number of {one}"
+            case "age", [born, then]:
+                return f"full years from {born} to {then}"
+            case "count", [_, *_]:
+                return f"how many of these hold: {'; '.join(inner)}"
+        return _UNKNOWN
+
+    def _write_set(self, function: str, args: list[ast.expr], name: _LeafNamer, level: int) -> str:
+        match function, args:
+            case "all", [property, owner]:
+                return name_group(ast.unparse(property), self.write(owner, name, level))
+            case ("among" | "listed"), [property, shared, _, *_]:
+                members, label = [name(one) for one in args[2:]], label_property(ast.unparse(property))
+                whole = self.write(shared, name, level)
+                if function == "among":
+                    return f"those of {join_names(members)} with {whole} as {label}"
+                return f"those of {join_names(members)} that {whole} has as {label}"
+            case "having", [credit, partner, inner]:
+                label = label_property(ast.unparse(credit))
+                return f"{self.write(inner, name, level)} with {self.write(partner, name, level)} as {label}"
+            case ("after" | "before"), [_, moment, inner]:
+                return f"{self.write(inner, name, level)} {function} {self.write(moment, name, level)}"
+        return _UNKNOWN
 
     def _enclose(self, side: ast.expr, op: ast.operator, name: _LeafNamer, level: int) -> str:
         text = self.write(side, name, level)

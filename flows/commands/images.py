@@ -141,11 +141,14 @@ def export_questions(
 @app.command("tasks")
 def write_tasks(
     folder: Folder,
-    target: Annotated[Path, typer.Argument(help="Folder for interface.xml and tasks.json.")],
+    target: Annotated[Path, typer.Argument(help="Folder for interface.xml, instructions.html and tasks.json.")],
     most: Annotated[int, typer.Option("--most", min=1, help="Tasks to write, drawn evenly over the set.")] = 100,
+    blind: Annotated[
+        bool, typer.Option("--blind", help="Reviewers answer first; then the page shows the stated answer.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Write a Label Studio interface that shows the pictures, and tasks to import."""
     from flows.console.images import write_tasks
 
-    write_tasks(folder, target, most, as_json=as_json)
+    write_tasks(folder, target, most, blind=blind, as_json=as_json)

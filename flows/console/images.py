@@ -230,7 +230,7 @@ def export(folder: Path, target: Path, options: Mapping[str, Any], *, as_json: b
         out.out(f"{target / name}: {rows:,} rows")
 
 
-def write_tasks(folder: Path, target: Path, most: int, *, as_json: bool) -> None:
+def write_tasks(folder: Path, target: Path, most: int, *, blind: bool, as_json: bool) -> None:
     """Write tasks for reviewers."""
     from annotation.pictures import write_picture_tasks
 
@@ -238,11 +238,11 @@ def write_tasks(folder: Path, target: Path, most: int, *, as_json: bool) -> None
     items = found.of_split("all")
     number = min(most, len(items))
     chosen = [items[place * len(items) // number] for place in range(number)]
-    written = write_picture_tasks(found, chosen, target)
+    written = write_picture_tasks(found, chosen, target, blind=blind)
     if as_json:
         print_json({"folder": str(target), "tasks": written})
         return
-    out.out(f"{target}: {written:,} tasks, and interface.xml for their project")
+    out.out(f"{target}: {written:,} tasks, and interface.xml and instructions.html for their project")
 
 
 def find_folder(parameters: PicturesName) -> Path:

@@ -43,6 +43,7 @@ _SAID: Mapping[str, str] = {
     "independence": r"independen\w*",
     "capital": r"capital",
     "border": r"border\w*|neighbou?r\w*|adjoin\w*|next to",
+    "land": r"land|overland",
     "square kilometres": r"square kilomet\w*",
     "decimal place": r"decimal",
     "office": r"president",

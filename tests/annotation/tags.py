@@ -47,3 +47,10 @@ ERRORS: Mapping[ReviewTaskKind, tuple[str, ...]] = MappingProxyType(
     }
 )
 """What a task of that kind can be tagged with. An adjudication has no tags: the reviewers' stand beside it."""
+
+PICTURE_ERRORS = (
+    "Picture unreadable", "Name in the picture", "Several could be shown", "Wrong answer", "Broken chain",
+    "Wrong computation", "Second answer possible", "Hop can be skipped", "Answer leaks", "Bad distractor",
+    "True distractor", "Ambiguous wording", "Bad grammar",
+)  # fmt: skip
+"""The same of a question about pictures."""

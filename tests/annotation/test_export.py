@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from annotation.adjudication import show_review
 from annotation.export import (
+    FactView,
     build_adjudication,
     build_task,
     build_tasks,
@@ -15,11 +16,13 @@ from annotation.export import (
     list_facts,
     list_texts,
     render_blind,
+    view_hop,
 )
 from annotation.forms import check_task, load_interface, parse_interface
 from annotation.schema import BLIND_HTML, CRITERIA, FIX_QUESTION, FIXES, ReviewTaskKind, ShownReview
+from annotation.worked_computations import write_worked_steps
 from hopwright.errors import InputError
-from hopwright.records import CheckResult, Compute, Item, Surrogate, Vote
+from hopwright.records import CheckResult, Compute, Evidence, Item, LiteralFact, ReverseLookup, Surrogate, Vote
 from tests.annotation.pages import PLANTED, Page, plant, read_pages
 from tests.annotation.reviews import make_review
 from tests.builders import all_items, bridge_item, chain_item, converging_item
@@ -255,15 +258,84 @@ def test_a_computation_shows_every_fact_that_it_reads_with_its_article() -> None
         whole = Page(build_task(item, ReviewTaskKind.MULTI_HOP)["data"]["item_html"])
         for hop in item.hops:
             page = Page(build_task(item, ReviewTaskKind.SINGLE_HOP, hop.index)["data"]["item_html"])
-            read = list_facts(hop)
+            read = list_facts(hop, item)
             if isinstance(hop.derivation, Compute):
-                read += [fact for index in hop.depends_on for fact in list_facts(item.hops[index - 1])]
+                read += [fact for index in hop.depends_on for fact in find_read(item, index)]
                 shown += bool(read)
             for fact in read:
                 for text in (fact.subject, fact.property, fact.value):
                     assert text in page.words and text in whole.words
                 assert fact.url in page.links and fact.url in whole.links
     assert shown > 1
+
+
+def find_read(item: Item, index: int) -> list[FactView]:
+    """The facts of an earlier hop whose number a computation goes on with."""
+    hop = item.hops[index - 1]
+    return [] if hop.answer_id else list_facts(hop, item)
+
+
+def test_below_other_hops_a_hop_shows_what_it_adds() -> None:
+    for item in (bridge_item(), converging_item()):
+        views = [view_hop(hop, item) for hop in item.hops]
+        facts = [fact for view in views for fact in view.facts]
+        assert len(set(facts)) == len(facts)
+        assert set(facts) == {fact for hop in item.hops for fact in list_facts(hop, item)}
+    assert view_hop(bridge_item().hops[-1], bridge_item()).read == "facts of hops 2 and 3 above"
+    assert view_hop(bridge_item().hops[-1], bridge_item(), alone=True).read == ""
+
+
+def test_a_fact_that_is_read_again_is_named_by_its_hop() -> None:
+    item = chain_item()
+    again = item.hops[1].model_copy(update={"evidence": item.hops[0].evidence})
+    item = item.model_copy(update={"hops": (item.hops[0], again, *item.hops[2:])})
+    assert view_hop(again, item).facts == ()
+    assert view_hop(again, item).read == "facts of hop 1 above"
+
+
+def test_of_an_office_the_year_that_is_asked_about_is_shown() -> None:
+    def hold(year: int) -> LiteralFact:
+        return LiteralFact(
+            subject="Q128956", subject_label="Harold Wilson", property="P990017", property_label="x",
+            value=f"{year}-01-01", datatype="dateTime",
+        )  # fmt: skip
+
+    item = chain_item()
+    evidence = Evidence().replace(literals=list(map(hold, (1964, 1965, 1966))))
+    asked = ReverseLookup(property="P990017", value="1965")
+    hop = item.hops[0].model_copy(update={"evidence": evidence, "derivation": asked})
+    told = FactView("", "prime minister of the United Kingdom in 1965", "Harold Wilson", find_article("Q128956"))
+    assert list_facts(hop, item) == [told]
+
+
+def test_what_a_check_says_is_told_without_ids() -> None:
+    item = converging_item()
+    subject = item.hops[2].evidence.literals[0]
+    said = f"hop 3: not in the graph: {subject.subject} P2046 5; hop 3: argmax of P2046 is a tie"
+    item = item.model_copy(update={"checks": (CheckResult(name="facts", outcome="fail", reason=said),)})
+    told = f"not in the graph: {subject.subject_label} “area” 5; hop 3: the largest “area” is a tie"
+    for task in (build_task(item, ReviewTaskKind.MULTI_HOP), build_task(item, ReviewTaskKind.SINGLE_HOP, 3)):
+        assert told in Page(task["data"]["item_html"]).words
+
+
+def test_facts_are_told_in_the_order_of_the_working_and_as_the_question_says() -> None:
+    item = converging_item()
+    fiji, togo = (
+        LiteralFact(
+            subject=id, subject_label=name, property="P571", property_label="inception", value=f"{year}-01-01",
+            datatype="dateTime",
+        )
+        for id, name, year in (("Q712", "Fiji", 1970), ("Q945", "Togo", 1960))
+    )  # fmt: skip
+    derivation = Compute(expression="argmax(P571, Q945, Q712)", kind="comparison")
+    hop = item.hops[2].model_copy(
+        update={"evidence": Evidence().replace(literals=[fiji, togo]), "derivation": derivation, "answer": "Fiji"}
+    )
+    item = item.model_copy(update={"hops": (*item.hops[:2], hop, *item.hops[3:])})
+    assert [(fact.subject, fact.property) for fact in list_facts(hop, item)] == [
+        ("Togo", "independence"), ("Fiji", "independence"),
+    ]  # fmt: skip
+    assert write_worked_steps(hop, item)[0] == "independence of Togo = 1960"
 
 
 def test_only_an_entity_of_the_world_has_an_article() -> None:

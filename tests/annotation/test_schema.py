@@ -7,7 +7,14 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from annotation.forms import load_instructions, load_interface, parse_interface
+from annotation.forms import (
+    load_instructions,
+    load_interface,
+    load_novel_interface,
+    load_picture_instructions,
+    load_picture_interface,
+    parse_interface,
+)
 from annotation.keys import KEYS, SCORE_KEYS
 from annotation.schema import (
     BLIND,
@@ -32,7 +39,7 @@ from annotation.schema import (
     task_key,
 )
 from hopwright.errors import InputError
-from tests.annotation.tags import ERRORS
+from tests.annotation.tags import ERRORS, PICTURE_ERRORS
 
 FORMS = [(kind, None) for kind in REVIEWED] + [(ReviewTaskKind.ADJUDICATION, kind) for kind in REVIEWED]
 
@@ -65,6 +72,7 @@ def test_a_key_means_the_same_in_every_interface_and_the_guidelines_say_it() -> 
     interfaces = [load_interface(kind, of) for kind, of in FORMS] + [
         load_interface(one, blind=True) for one in REVIEWED
     ]
+    interfaces += [load_picture_interface(), load_picture_interface(blind=True), load_novel_interface()]
     for interface in interfaces:
         for choice in ET.fromstring(interface).iter("Choice"):
             meanings.setdefault(choice.attrib["hotkey"], set()).add(choice.attrib["value"])
@@ -76,6 +84,38 @@ def test_a_key_means_the_same_in_every_interface_and_the_guidelines_say_it() -> 
     for kind in REVIEWED:
         for tag in ERRORS[kind]:
             assert f"<code>{KEYS[tag]}</code> {tag.lower()}" in load_instructions(kind)
+    for tag in PICTURE_ERRORS:
+        assert f"<code>{KEYS[tag]}</code> {tag.lower()}" in load_picture_instructions()
+
+
+@pytest.mark.parametrize("blind", [False, True])
+def test_every_choice_about_pictures_has_a_key_of_its_own(blind: bool) -> None:
+    """Label Studio numbers what has none, and the numbers are scores and own answers."""
+    choices = list(ET.fromstring(load_picture_interface(blind=blind)).iter("Choice"))
+    keys = [choice.attrib["hotkey"] for choice in choices]
+    assert len(keys) == len(set(keys))
+    form = parse_interface(load_picture_interface(blind=blind))
+    (errors,) = (control for control in form.controls if control.name == ERRORS_CONTROL)
+    assert tuple(errors.labels) == PICTURE_ERRORS
+
+
+def test_a_blind_interface_shows_the_pictures_with_the_question() -> None:
+    root = ET.fromstring(load_picture_interface(blind=True))
+    revealed = next(view for view in root if view.get("className") == "hw-revealed")
+    names = [one.get("name") for one in root.iter("HyperText")]
+    assert names == ["pictures", BLIND, ITEM]
+    assert [one.get("name") for one in revealed.iter("HyperText")] == [ITEM]
+
+
+def test_the_guideline_for_pictures_explains_what_it_names() -> None:
+    html = load_picture_instructions()
+    criteria = CRITERIA[ReviewTaskKind.MULTI_HOP]
+    assert len(re.findall(r"<h2>\d ", html)) == html.count("Four steps:") == len(criteria)
+    for number, name in enumerate(criteria, 1):
+        assert f"<h2>{number} {TITLES[name].split(',')[0]}" in html
+    assert set(re.findall(r"[Tt]ag <em>([^<]+)</em>", html)) <= set(PICTURE_ERRORS)
+    assert "{{" not in html and "{%" not in html
+    assert "<h2>Answer first</h2>" in load_picture_instructions(blind=True)
 
 
 @pytest.mark.parametrize("kind", REVIEWED)

@@ -1,14 +1,35 @@
 from __future__ import annotations
 
+import html
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from annotation.export import render_item
+from annotation.schema import ReviewTaskKind
 from annotation.worked_computations import lay_out, spell_factors, write_worked_steps
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Compute, Item
 from tests.builders import bridge_item, chain_item, converging_item
-from tests.drafts import draft_others
+from tests.drafts import draft_items, draft_others
+from tests.wording.test_every_form import EXAMPLES
+
+CODE = re.compile(r"\b(?:[a-z]+_)?[a-z]+\(|\bhop\d|\b[PQ]\d+\b|==|\bcl-[a-p]{16}")
+"""A function, a reference, an id: what nobody should have to read."""
+OLDER = (
+    "count(value(P2046, Q903) > value(P2046, Q909), value(P2046, Q903) > 5)", "count(year(value(P571, Q909)) < hop2)",
+    "count(object(P36, Q903) == hop3, object(P36, Q909) == Q903)", "hop2 * hop3", "3 * hop2", "comb(hop2, 2)",
+    "max(hop2, hop3) - min(hop2, hop3)", "round(mean(value(P2046, Q903), value(P2046, Q909)), 1)",
+    "value(P2046, Q903) + value(P2046, Q909)", 'hop2 + claim("cl-abcdefghijklmnop")', "comb(7, 4)", "perm(5, 2)",
+    "first_after(P990001, value(P990001, hop1))", "last_before(P990001, hop2)",
+    "size(after(P577, hop2, all(P161, Q1)))",
+    "size(having(P86, hop2, all(P161, hop1)))", "size(all(P99999, hop1)) - size(all(P47, hop2))", "factorial(4)",
+    "round(size(all(P47, hop1)) / hop2, 1)", "value(P1082, argmax(P2046, hop1, hop2)) + 1", "size(later(P577, hop1))",
+    "newer(P577, hop1) + 2", "value(P99999, Q99999)", "size(all(P47))", "argmax(P2046, Q1, Q2)", "hop2 if hop3 else 1",
+)  # fmt: skip
+"""Forms that no plan makes any more, and functions of no version."""
 
 
 def with_expression(item: Item, expression: str, answer: str, unit: str = "") -> Item:
@@ -64,6 +85,30 @@ def with_expression(item: Item, expression: str, answer: str, unit: str = "") ->
 def test_a_computation_is_worked_out_line_by_line(expression: str, answer: str, unit: str, lines: list[str]) -> None:
     item = with_expression(bridge_item(), expression, answer, unit)
     assert list(write_worked_steps(item.hops[-1], item)) == lines
+
+
+def test_a_count_says_what_is_counted_in_plain_words() -> None:
+    item = with_expression(bridge_item(), "size(all(P47, hop1))", "6")
+    counted = f"number of countries that share a land border with {item.hops[0].answer}"
+    assert list(write_worked_steps(item.hops[-1], item)) == [counted, "= 6"]
+
+
+@pytest.mark.parametrize("expression", [*(one for held in EXAMPLES.values() for one, _ in held), *OLDER])
+def test_no_working_shows_code(expression: str) -> None:
+    for item in (bridge_item(), converging_item()):
+        item = with_expression(item, expression, "7")
+        lines = write_worked_steps(item.hops[-1], item)
+        assert lines[-1].endswith("7")
+        assert not [line for line in lines if CODE.search(line)]
+
+
+def test_no_page_shows_code(sample: GraphStore) -> None:
+    items = draft_items(sample, 60)
+    for item in items:
+        pages = [render_item(item, ReviewTaskKind.SINGLE_HOP, hop.index) for hop in item.hops]
+        for page in (*pages, render_item(item, ReviewTaskKind.MULTI_HOP)):
+            shown = html.unescape(re.sub(r"<[^>]*>", " ", page)).replace("(s)", "")
+            assert not CODE.search(shown), CODE.findall(shown)
 
 
 def test_a_comparison_shows_what_each_has() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -74,7 +75,7 @@ def test_tasks_fit_the_interface_and_hold_the_pictures(tmp_path: Path, small_set
     interface = parse_interface((tmp_path / "interface.xml").read_text())
     for item, task in zip(items, json.loads((tmp_path / "tasks.json").read_text()), strict=True):
         data = task["data"]
-        shown = [base64.b64decode(url.partition("base64,")[2]) for url in data["pictures"]]
+        shown = [base64.b64decode(url) for url in re.findall(r'base64,([^"]+)"', data["pictures_html"])]
         assert shown == [small_set.read_png(media) for media in list_media(item)]
         assert read_text(item.question_parts) in data["question"]
         assert "[image]" not in data["item_html"]
@@ -83,7 +84,7 @@ def test_tasks_fit_the_interface_and_hold_the_pictures(tmp_path: Path, small_set
 
 def test_a_task_without_pictures_is_refused(small_set: PictureSet) -> None:
     task = build_picture_task(small_set.of_split("all")[0], small_set)
-    del task["data"]["pictures"]
+    del task["data"]["pictures_html"]
     with pytest.raises(InputError, match="does not fit"):
         check_task(task, parse_interface(load_picture_interface()))
 

@@ -21,7 +21,7 @@ from hopwright.pictures.dataset import PictureSet, write_picture_set
 from hopwright.pictures.drafting import PictureDrafter
 from hopwright.pictures.rows import list_media, name_kind, read_text
 from hopwright.planning.execution import same, stated_value
-from hopwright.records import ImagePart, Item, TextPart
+from hopwright.records import ImagePart, Item, Lookup, TextPart
 from hopwright.records.documents import render_parts
 from hopwright.settings import PictureQuestionsParameters
 from hopwright.settings.presets import read_picture_presets
@@ -136,6 +136,28 @@ def test_no_question_or_description_names_what_is_shown(small_set: PictureSet) -
         assert {part.description for part in item.question_parts if isinstance(part, ImagePart)} <= {
             "image", "first image", "second image", "third image",
         }  # fmt: skip
+
+
+def test_a_border_is_a_land_border_in_questions_and_hops(small_set: PictureSet) -> None:
+    told = 0
+    for item in (*small_set.of_split("all"), *small_set.twins):
+        for question in (item.question, *(hop.question for hop in item.hops)):
+            if re.search("border|neighbour", question):
+                assert re.search(r"\b[Ll]and\b", question), question
+                told += 1
+    assert told > 20
+
+
+@pytest.mark.e2e
+def test_a_hop_hints_no_more_than_the_question(large: tuple[PictureSet, float]) -> None:
+    places = [
+        hop.question
+        for item, _ in large[0].items
+        for hop in item.hops
+        if isinstance(hop.derivation, Lookup) and hop.derivation.property in ("P19", "P20")
+    ]
+    assert places
+    assert all(re.fullmatch(r"Where was .+ born\?|Where did .+ die\?", question) for question in places)
 
 
 def test_the_same_seed_gives_the_same_bytes(tmp_path: Path, store: PictureStore, source: WikidataSource) -> None:

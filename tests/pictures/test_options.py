@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
 from collections import Counter
 from collections.abc import Iterator
@@ -152,8 +153,10 @@ def test_no_place_among_the_options_is_right_for_most(large: tuple[PictureSet, f
     for shown in (False, True):
         counts = Counter(place for of_shown, place in places if of_shown == shown)
         assert counts.total() > 80
-        assert counts[0] / counts.total() < 0.4, counts
-        assert max(counts.values()) / counts.total() < 0.45, counts
+        # As often as by chance, within three standard deviations: a single seed's draws differ by as much.
+        chance = 1 / len(counts)
+        bound = chance + 3 * math.sqrt(chance * (1 - chance) / counts.total())
+        assert max(counts.values()) / counts.total() < bound, counts
 
 
 def test_options_that_are_only_what_is_shown_are_at_fault(drafter: PictureDrafter) -> None:

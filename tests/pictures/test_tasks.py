@@ -15,7 +15,9 @@ from hopwright.environments.picture_finder import PictureLibrary
 from hopwright.errors import InputError
 from hopwright.exports import write_folder
 from hopwright.exports.agents import AgentExport
+from hopwright.knowledge.facts import write_literal
 from hopwright.knowledge.images.store import PictureStore
+from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.llm.prompts import load_prompts
 from hopwright.pictures.dataset import PictureSet
 from hopwright.pictures.exports import export_pictures
@@ -250,8 +252,12 @@ def test_with_a_corpus_hops_are_found_where_it_states_them(
     from hopwright.settings import CorpusIndexParameters
     from tests.knowledge.documents.builders import add, write_lines
 
-    facts = [fact for item, _ in small_set.items for hop in item.hops for fact in hop.evidence.triplets]
-    texts = {f"{one.subject_label} {one.property_label} {one.object_label}." for one in facts}
+    evidence = [hop.evidence for item, _ in small_set.items for hop in item.hops]
+    # Populations are left out, so that some hops are stated nowhere.
+    stated = [(one, one.object_label) for held in evidence for one in held.triplets]
+    numbers = [one for held in evidence for one in held.literals if one.property != "P1082"]
+    texts = {f"{one.subject_label} {one.property_label} {value}." for one, value in stated}
+    texts |= {f"{one.subject_label} {one.property_label} {write_literal(one, default_table())}." for one in numbers}
     pages = [{"id": f"d{number}", "title": "A page", "text": text} for number, text in enumerate(sorted(texts))]
     add(write_lines(tmp_path / "pages.jsonl", pages), tmp_path / "corpus", near_duplicates=0)
     build_index(tmp_path / "corpus", CorpusIndexParameters(language="english"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import string
 
 import pytest
@@ -35,3 +36,12 @@ def test_frames_have_slots_that_are_filled(kind: str) -> None:
     for frame in KINDS[kind]:
         for text in (frame,) if isinstance(frame, str) else frame:
             assert {name for _, name, _, _ in string.Formatter().parse(text) if name is not None} <= known
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_border_is_said_to_be_one_on_land(kind: str) -> None:
+    """Azerbaijan and Turkmenistan face each other across the Caspian, and would be neighbours otherwise."""
+    for frame in KINDS[kind]:
+        text = frame if isinstance(frame, str) else frame[0]
+        if re.search("border|neighbour", text):
+            assert re.search(r"\b[Ll]and\b", text)

@@ -3,7 +3,8 @@
 The atlas is TopoJSON: borders are arcs of quantised, delta-encoded points, and a country is a list of rings of arcs. A
 country is drawn by Lambert's azimuthal equal-area projection around the middle of its largest part, so that neither its
 place on a map nor the date line bends it. Parts that are small and far away (overseas territories) are left out: the
-outline would be a dot.
+outline would be a dot. A country of which so much would be missing that its outline is another's (one of two islands)
+has none.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from hopwright.foreign import JsonError, load_json, show_misfit
 from hopwright.knowledge.images.codes import read_country_codes
 from hopwright.knowledge.images.packages import ATLAS, COUNTRIES, fetch_package, read_archive
 from hopwright.knowledge.images.pictures import FoundPicture, PictureName
-from hopwright.knowledge.images.rendering import Ring, draw_outline, encode_png, measure_ink
+from hopwright.knowledge.images.rendering import Part, Ring, draw_outline, encode_png, measure_area, measure_ink
 
 _FILE = "countries-50m.json"
 _DRAWN = 512
@@ -26,9 +27,14 @@ _FEWEST_POINTS = 24
 _LEAST_INK = 0.12
 """A shape of fewer points, or one that covers less of its square (islands far apart), nobody would recognise."""
 _NEAR = 1.35
-"""So many times as far from the middle as the largest part reaches, other parts still belong to the outline."""
+"""So many times as far from the middle as the largest part reaches, every other part still belongs to the outline."""
+_SEEN, _FARTHEST = 0.01, 3.0
+"""A part that has this share of the largest one's area is seen, and belongs to the outline so far away."""
 _LARGE = 0.2
 """A part that has this share of the largest one's area is drawn wherever it lies."""
+_MISSED, _OVERSEAS = 0.04, 0.31
+"""A part of this share would be missed, unless it lies so many radii of the Earth away (2,000 km): nobody draws
+French Guiana with France."""
 
 
 class OutlinePictures:
@@ -44,9 +50,9 @@ class OutlinePictures:
         files = read_archive(fetch_package(ATLAS, self._cache))
         codes = read_country_codes(read_archive(fetch_package(COUNTRIES, self._cache)))
         names = {one.numeric: one.names if one.independent else () for one in codes}
-        for code, rings in read_shapes(files[_FILE]):
-            shape = project_shape(rings)
-            if code not in names or sum(map(len, shape)) < _FEWEST_POINTS:
+        for code, parts in read_shapes(files[_FILE]):
+            shape = project_shape(parts)
+            if code not in names or sum(len(outer) for outer, *_ in shape) < _FEWEST_POINTS:
                 continue
             drawn = draw_outline(shape, _DRAWN)
             if measure_ink(drawn) < _LEAST_INK:
@@ -62,8 +68,8 @@ class OutlinePictures:
             )
 
 
-def read_shapes(data: bytes) -> Iterator[tuple[str, list[Ring]]]:
-    """Numeric ISO code and outer rings (longitude, latitude in degrees) of each country, in the order of the codes.
+def read_shapes(data: bytes) -> Iterator[tuple[str, list[Part]]]:
+    """Numeric ISO code and parts (rings of longitude and latitude in degrees) of each country, by their codes.
 
     Raises InputError for what is no TopoJSON of that layout.
     """
@@ -73,27 +79,41 @@ def read_shapes(data: bytes) -> Iterator[tuple[str, list[Ring]]]:
         shapes = [(str(one["id"]), one) for one in atlas["objects"]["countries"]["geometries"] if "id" in one]
         for code, one in sorted(shapes, key=lambda pair: pair[0]):
             polygons = {"Polygon": [one["arcs"]], "MultiPolygon": one["arcs"]}[one["type"]]
-            yield code, [_join_arcs(polygon[0], arcs) for polygon in polygons]
+            yield code, [tuple(_join_arcs(ring, arcs) for ring in polygon) for polygon in polygons]
     except (JsonError, KeyError, TypeError, IndexError, ValueError) as error:
         raise InputError(f"world-atlas: {_FILE} is not the layout that is read ({show_misfit(error)})") from None
 
 
-def project_shape(rings: Sequence[Ring]) -> list[Ring]:
-    """The rings in a plane around the largest of them, without small parts far away."""
-    first = max(rings, key=len)
-    middle = _find_middle(first)
-    flat = [[_project(point, middle) for point in ring] for ring in rings]
-    largest = max(flat, key=_measure_area)
+def project_shape(parts: Sequence[Part]) -> list[Part]:
+    """The parts in a plane around the largest of them, without small parts far away; none where one would be missed."""
+    first = max(parts, key=lambda part: len(part[0]))
+    flat = _project_around(first, parts)
     # Once more, around the middle of what is the largest in the plane.
-    middle = _find_middle(rings[flat.index(largest)])
-    flat = [[_project(point, middle) for point in ring] for ring in rings]
-    largest = max(flat, key=_measure_area)
-    reach, whole = max(math.hypot(*point) for point in largest), _measure_area(largest)
-    return [
-        ring
-        for ring in flat
-        if _measure_area(ring) >= _LARGE * whole or max(math.hypot(*point) for point in ring) <= _NEAR * reach
-    ]
+    flat = _project_around(parts[flat.index(max(flat, key=_measure_part))], parts)
+    largest = max(flat, key=_measure_part)
+    reach, whole = _measure_reach(largest), _measure_part(largest)
+    kept = []
+    for part in flat:
+        share, far = _measure_part(part) / whole, _measure_reach(part)
+        if share >= _LARGE or far <= _NEAR * reach or (share >= _SEEN and far <= _FARTHEST * reach):
+            kept.append(part)
+        elif share >= _MISSED and far <= _OVERSEAS:
+            return []
+    return kept
+
+
+def _project_around(middle: Part, parts: Sequence[Part]) -> list[Part]:
+    at = _find_middle(middle[0])
+    return [tuple([_project(point, at) for point in ring] for ring in part) for part in parts]
+
+
+def _measure_part(part: Part) -> float:
+    """The area that a part's outer ring encloses."""
+    return measure_area(part[0])
+
+
+def _measure_reach(part: Part) -> float:
+    return max(math.hypot(*point) for point in part[0])
 
 
 def _decode_arc(arc: Sequence[Sequence[int]], transform: Any) -> list[tuple[float, float]]:
@@ -136,8 +156,3 @@ def _project(point: tuple[float, float], middle: tuple[float, float]) -> tuple[f
         k * math.cos(φ) * math.sin(λ),
         k * (math.cos(φ0) * math.sin(φ) - math.sin(φ0) * math.cos(φ) * math.cos(λ)),
     )
-
-
-def _measure_area(ring: Ring) -> float:
-    """The area of a ring in its own units (Gauss's formula)."""
-    return abs(sum(x1 * y2 - x2 * y1 for (x1, y1), (x2, y2) in zip(ring, [*ring[1:], ring[0]], strict=True))) / 2

@@ -30,6 +30,8 @@ _WHITE = 245
 
 Ring = Sequence[tuple[float, float]]
 """A closed line in any flat coordinates, y upwards."""
+Part = Sequence[Ring]
+"""One piece of land: its outer line, and those of the holes in it."""
 
 
 def render(data: bytes, media_type: str, size: int, what: str) -> Image.Image:
@@ -56,10 +58,10 @@ def decode_png(data: bytes) -> Image.Image:
     return _open_raster(data, "a stored picture").convert("RGB")
 
 
-def draw_outline(rings: Sequence[Ring], size: int) -> Image.Image:
-    """Closed lines as one filled shape, scaled to fit, on white."""
-    xs = [x for ring in rings for x, _ in ring]
-    ys = [y for ring in rings for _, y in ring]
+def draw_outline(parts: Sequence[Part], size: int) -> Image.Image:
+    """Pieces of land as one filled shape with its holes, scaled to fit, on white."""
+    xs = [x for outer, *_ in parts for x, _ in outer]
+    ys = [y for outer, *_ in parts for _, y in outer]
     width, height = max(xs) - min(xs), max(ys) - min(ys)
     large = size * _OVERSAMPLED
     margin = large // 20
@@ -68,12 +70,19 @@ def draw_outline(rings: Sequence[Ring], size: int) -> Image.Image:
     top = (large - height * scale) / 2
     canvas = Image.new("RGB", (large, large), _BACKGROUND)
     draw = ImageDraw.Draw(canvas)
-    for ring in rings:
-        points = [(left + (x - min(xs)) * scale, top + (max(ys) - y) * scale) for x, y in ring]
-        if len(points) > 2:
-            draw.polygon(points, fill=_FILL)
-            draw.line([*points, points[0]], fill=_INK, width=_OVERSAMPLED)
+    # The largest first, so that what lies in a hole is drawn after it.
+    for part in sorted(parts, key=lambda one: -measure_area(one[0])):
+        for place, ring in enumerate(part):
+            points = [(left + (x - min(xs)) * scale, top + (max(ys) - y) * scale) for x, y in ring]
+            if len(points) > 2:
+                draw.polygon(points, fill=_BACKGROUND if place else _FILL)
+                draw.line([*points, points[0]], fill=_INK, width=_OVERSAMPLED)
     return canvas.resize((size, size), Image.Resampling.BOX)
+
+
+def measure_area(ring: Ring) -> float:
+    """The area of a ring in its own units (Gauss's formula)."""
+    return abs(sum(x1 * y2 - x2 * y1 for (x1, y1), (x2, y2) in zip(ring, [*ring[1:], ring[0]], strict=True))) / 2
 
 
 def measure_ink(image: Image.Image) -> float:

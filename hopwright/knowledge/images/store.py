@@ -34,6 +34,7 @@ from hopwright.runs.files import write_file
 STORE_VERSION = 1
 _HASH = 64
 _TYPE = "the file sets type, which may name what it shows"
+_READABLE = "readable: "
 Tell = Callable[[str], None]
 
 
@@ -222,10 +223,13 @@ def _describe_picture(one: FoundPicture, image: Image.Image, media: str, source:
 
 @functools.cache
 def read_disputed() -> dict[tuple[str, str], str]:
-    """(Entity, kind of picture) → why not all would take such a picture for the entity's."""
+    """(Entity, kind of picture) → why not all would take such a picture for the entity's, or what one reads in it."""
     lines = resources.files(__package__).joinpath("disputed.tsv").read_text("utf-8").splitlines()
     rows = (line.split("\t") for line in lines if not line.startswith("#"))
-    return {(entity, kind): f"disputed: {reason}" for entity, _, kind, reason in rows}
+    return {
+        (entity, kind): reason if reason.startswith(_READABLE) else f"disputed: {reason}"
+        for entity, _, kind, reason in rows
+    }
 
 
 def _mark_alike(pictures: Sequence[Picture], vectors: dict[str, Vector]) -> Iterable[Picture]:
@@ -252,8 +256,8 @@ def _order(one: Picture) -> tuple[str, int, str, str]:
 
 
 def _generalise(reason: str) -> str:
-    if reason.startswith("disputed"):
-        return "disputed"
+    if reason.startswith(("disputed", _READABLE)):
+        return reason.partition(":")[0]
     return "looks like another" if reason.startswith("looks like") else reason.split(" '")[0]
 
 

@@ -35,14 +35,14 @@ TOLD: Mapping[str, tuple[str, ...]] = {
 """What a picture shows, in a sentence before the question; what follows says `it`."""
 
 BEST = (
-    "the {best} country{by} that borders {x}", "the {best} neighbour{by} of {x}",
-    "the {best}{by} of the neighbours of {x}", "the {best}{by} of the countries that border {x}",
-    "the {best}{by} of all the countries that border {x}",
+    "the {best} country{by} that shares a land border with {x}", "the {best} land neighbour{by} of {x}",
+    "the {best}{by} of the land neighbours of {x}", "the {best}{by} of the countries that share a land border with {x}",
+    "the {best}{by} of all the countries that have a land border with {x}",
 )  # fmt: skip
 BEST_TOLD = (
-    "its {best} neighbour{by}", "the {best} country{by} that borders it", "the {best}{by} of its neighbours",
-    "the {best}{by} of the countries that border it", "the {best}{by} among its neighbours",
-    "the {best}{by} of all the countries that border it",
+    "its {best} land neighbour{by}", "the {best} country{by} that borders it by land",
+    "the {best}{by} of its land neighbours", "the {best}{by} of the countries that share a land border with it",
+    "the {best}{by} among its land neighbours", "the {best}{by} of all the countries that border it by land",
 )  # fmt: skip
 """The neighbour that has the most or the least of something."""
 
@@ -88,17 +88,20 @@ ASK: Mapping[str, tuple[str, ...]] = {
         "In which year did {n} become an independent country?", "In what year did {n} win its independence?",
     ),
     "neighbours": (
-        "How many countries border {n}?", "How many countries share a land border with {n}?",
+        "How many countries have a land border with {n}?", "How many countries share a land border with {n}?",
         "With how many countries does {n} share a land border?", "How many countries does {n} border by land?",
-        "Take {n}. How many countries does that country border?",
-        "Think of {n}. How many countries share a border with that country?",
-        "On land, how many countries border {n}?", "How many neighbours does {n} have on land?",
+        "Take {n}. How many countries does that country border by land?",
+        "Think of {n}. How many countries share a land border with that country?",
+        "On land, how many countries border {n}?", "How many land neighbours does {n} have?",
     ),
     "best": (
-        "Which of the countries bordering {n} {did}?", "Of all the countries that border {n}, which {did}?",
-        "Which country that borders {n} {did}?", "Which of the neighbours of {n} {did}?",
-        "Among the countries that border {n}, which {did}?", "Take {n}. Which of its neighbours {did}?",
-        "Think of {n}. Of the countries that border it, which {did}?", "Of the neighbours of {n}, which one {did}?",
+        "Which of the countries that share a land border with {n} {did}?",
+        "Of all the countries that have a land border with {n}, which {did}?",
+        "Which country with a land border to {n} {did}?", "Which of the land neighbours of {n} {did}?",
+        "Among the countries that share a land border with {n}, which {did}?",
+        "Take {n}. Which of its land neighbours {did}?",
+        "Think of {n}. Of the countries that border it by land, which {did}?",
+        "Of the land neighbours of {n}, which one {did}?",
     ),
     "holder": (
         "Who was {office} in the year in which {n} became independent?",
@@ -152,24 +155,28 @@ WINNER_TOLD = (
 """The country that wins a comparison: in a sentence before the question, and in it."""
 
 COMMON = (
-    "Which country borders both {a} and {b}?", "Which country shares a border with each of the two countries shown?",
-    "The images show two countries. Which country borders both of them?",
-    "The two countries shown have one neighbour in common. Which country is it?",
-    "Which country is a neighbour of both countries shown?", "Only one country borders both of these two. Which one?",
-    "You see two countries. Which is the only country that borders both?",
-    "Which is the only country to border both {a} and {b}?", "What single country do both of these two border?",
+    "Which country shares a land border with both {a} and {b}?",
+    "Which country shares a land border with each of the two countries shown?",
+    "The images show two countries. Which country borders both of them by land?",
+    "The two countries shown have one land neighbour in common. Which country is it?",
+    "Which country is a land neighbour of both countries shown?",
+    "Only one country borders both of these two by land. Which one?",
+    "You see two countries. Which is the only country that borders both by land?",
+    "Which is the only country to share a land border with both {a} and {b}?",
+    "What single country do both of these two border by land?",
 )  # fmt: skip
 COMMON_TOLD = (
-    ("The two countries shown have one neighbour in common.", "that neighbour"),
-    ("The images show two countries that have one neighbour in common.", "that neighbour"),
-    ("Only one country borders both of these two.", "that country"),
-    ("Both of these countries border a third one.", "that third country"),
-    ("Between them, these two countries have one neighbour in common.", "that neighbour"),
-    ("You see two countries with one neighbour in common.", "that neighbour"),
-    ("There is one country that borders both of those shown.", "that country"),
-    ("Find the one country that borders both of these two.", "it"),
+    ("The two countries shown have one land neighbour in common.", "that neighbour"),
+    ("The images show two countries that have one land neighbour in common.", "that neighbour"),
+    ("Only one country borders both of these two by land.", "that country"),
+    ("Both of these countries share a land border with the same third one.", "that third country"),
+    ("Between them, these two countries have one land neighbour in common.", "that neighbour"),
+    ("You see two countries with one land neighbour in common.", "that neighbour"),
+    ("There is one country that has a land border with both of those shown.", "that country"),
+    ("Find the one country that borders both of these two by land.", "it"),
 )  # fmt: skip
-"""The only country that borders both: in a sentence before the question, and in it."""
+"""The only country that borders both: in a sentence before the question, and in it. All borders are meant by land: two
+that face each other across a sea are no neighbours."""
 
 DIFFERENCE: Mapping[str, tuple[str, ...]] = {
     "area": (
@@ -206,14 +213,14 @@ YEARS_BETWEEN = (
     "Compare when the two countries shown became independent. How many years lie between?",
 )
 MORE_NEIGHBOURS = (
-    "How many more countries border {a} than {b}?",
-    "How many more countries share a border with {a} than with {b}?",
-    "The images show two countries. How many more neighbours on land has the first than the second?",
+    "How many more countries share a land border with {a} than with {b}?",
+    "On land, how many more countries border {a} than {b}?",
+    "The images show two countries. How many more land neighbours has the first than the second?",
     "How many more land neighbours does {a} have than {b}?",
-    "Count the countries that border each of the two shown: how many more are there for the first?",
+    "Count the countries that border each of the two shown by land: how many more are there for the first?",
     "You see two countries. The first has more neighbours on land than the second: how many more?",
-    "Compare how many countries each of the two borders: how many more does {a} border?",
-    "Of these two countries, the first borders more countries than the second. How many more?",
+    "Compare how many countries each of the two borders by land: how many more does {a} border?",
+    "Of these two countries, the first borders more countries by land than the second. How many more?",
 )
 AMONG_TWO = ("the country in the {} image", "the {} country")
 """One of two countries by its place."""

@@ -23,6 +23,7 @@ from hopwright.planning.computation_forms import (
     YearDistance,
     read_form,
 )
+from hopwright.planning.expressions import read_hop
 from hopwright.planning.picture_plans import PicturePlan
 from hopwright.planning.plan import PlanStep
 from hopwright.records import Compute, Constraint, Lookup, ReverseLookup
@@ -108,7 +109,20 @@ class PictureWriter:
         if plan.form == "more-neighbours":
             a, b = map(self._names.phrase, plan.pictures)
             return (frames.MORE_NEIGHBOURS[0].format(a=a, b=b),)
-        return self._writer.word(_name_pictures(plan), self._names, key).hop_questions
+        asked = self._writer.word(_name_pictures(plan), self._names, key).hop_questions
+        values = [*plan.pictures, *(str(step.value) for step in plan.steps)]
+        return tuple(self._ask_where(step, values) or said for step, said in zip(plan.steps, asked, strict=True))
+
+    def _ask_where(self, step: PlanStep, values: Sequence[str]) -> str:
+        """`Where was X born?`: which kind of place it is, or where it lies, the whole question does not tell."""
+        derivation, roles = step.derivation, self._table.roles
+        if not isinstance(derivation, Lookup):
+            return ""
+        index = read_hop(derivation.subject)
+        who = self._names.phrase(values[index - 1] if index else derivation.subject)
+        if derivation.property == roles.event_places.get(roles.birth):
+            return f"Where was {who} born?"
+        return f"Where did {who} die?" if derivation.property == roles.event_places.get(roles.death) else ""
 
     # ------------------------------------------------------------ one picture
 
@@ -284,5 +298,10 @@ def _read_extreme(step: PlanStep) -> Extreme | None:
 
 
 def _fit(asks: Sequence[str], country: str) -> list[str]:
-    """The questions that go with what a country is called: nobody is told `take it`, or `take that country`."""
-    return [ask for ask in asks if "{n}." not in ask or country.startswith(("the ", "its "))]
+    """The questions that go with what a country is called: nobody is told `take it`, or `take that country`, and nobody
+    is asked for the neighbours of a neighbour in these words."""
+    said = "neighbour" in country
+    return [
+        ask for ask in asks
+        if ("{n}." not in ask or country.startswith(("the ", "its "))) and not (said and "neighbour" in ask)
+    ]  # fmt: skip

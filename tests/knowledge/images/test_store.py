@@ -155,6 +155,14 @@ def test_a_store_excludes_what_nobody_could_tell_apart(tmp_path: Path, source: W
     assert reasons[FRANCE] == "looks like territory"
 
 
+def test_a_flag_that_says_what_it_shows_is_not_asked_about(tmp_path: Path, source: WikidataSource) -> None:
+    pictures = [found(one, paint(one, "flag")) for one in ("Q786", "Q774", FRANCE)]
+    store = build_store(tmp_path, [Gathered(pictures)], source, 64, lambda _: None)
+    assert [one.entity for one in store.usable] == [FRANCE]
+    assert {one.reason for one in store.pictures if one.entity == "Q786"} == {"readable: the ribbon names the country"}
+    assert json.loads((tmp_path / "manifest.json").read_text())["reasons"] == {"readable": 2}
+
+
 def test_a_store_is_read_back_and_notices_changes(tmp_path: Path, source: WikidataSource) -> None:
     pictures = [found(FRANCE, paint(FRANCE, "flag")), found("Q99999999999", paint("x", "flag"))]
     made = build_store(tmp_path / "one", [Gathered(pictures)], source, 64, lambda _: None)
@@ -232,27 +240,52 @@ def test_a_shape_does_not_depend_on_where_it_lies() -> None:
     """The same square degrees of land on the equator and across the date line are drawn alike."""
     here = [(x / 10, y / 10) for x, y in [(0, 0), (50, 0), (50, 50), (0, 50)]]
     there = [(((x + 177.5) + 180) % 360 - 180, y) for x, y in here]
-    drawn = [draw_outline(project_shape([ring]), 64) for ring in (here, there)]
+    drawn = [draw_outline(project_shape([[ring]]), 64) for ring in (here, there)]
     assert drawn[0].tobytes() == drawn[1].tobytes()
     assert 0.5 < measure_ink(drawn[0]) < 1
 
 
 def test_far_small_parts_are_left_out() -> None:
-    mainland = [(10 * math.cos(step), 10 * math.sin(step)) for step in (number / 5 for number in range(31))]
     island = [(60.0, 0.0), (61.0, 0.0), (61.0, 1.0)]
     near = [(11.0, 0.0), (12.0, 0.0), (12.0, 1.0)]
-    assert len(project_shape([mainland, island, near])) == 2
+    assert len(project_shape([[draw_circle(10)], [island], [near]])) == 2
+
+
+def test_an_island_that_is_seen_belongs_to_the_outline() -> None:
+    """As Tobago does to Trinidad: a few percent of the area, and farther away than the largest part reaches."""
+    tobago = draw_circle(0.25, 1.5)
+    assert len(project_shape([[draw_circle(1)], [tobago]])) == 2
+    # What would be missed lies too far away to be drawn: there is no outline, unless it lies overseas.
+    assert project_shape([[draw_circle(1)], [draw_circle(0.25, 5)]]) == []
+    assert len(project_shape([[draw_circle(1)], [draw_circle(0.25, 50)]])) == 1
+
+
+def test_a_hole_is_drawn_and_what_lies_in_it() -> None:
+    """As Lesotho is one in South Africa."""
+    island, land = [draw_circle(1)], [draw_circle(10), draw_circle(4)]
+    whole = draw_outline([[draw_circle(10)]], 64)
+    holed, filled = draw_outline(project_shape([land]), 64), draw_outline(project_shape([island, land]), 64)
+    assert whole.getpixel((32, 32)) == filled.getpixel((32, 32)) != holed.getpixel((32, 32)) == (255, 255, 255)
+    assert holed.getpixel((32, 10)) == whole.getpixel((32, 10))
+    assert measure_ink(holed) < measure_ink(filled) < measure_ink(whole)
+    assert encode_png(holed) == encode_png(draw_outline(project_shape([land]), 64))
+
+
+def draw_circle(radius: float, east: float = 0) -> list[tuple[float, float]]:
+    """A ring of that radius in degrees, on the equator."""
+    steps = [number / 5 for number in range(31)]
+    return [(east + radius * math.cos(step), radius * math.sin(step)) for step in steps]
 
 
 def test_topojson_is_decoded(tmp_path: Path) -> None:
     atlas = {
         "transform": {"scale": [1, 1], "translate": [10, 20]},
-        "arcs": [[[0, 0], [2, 0]], [[0, 2], [2, 0], [0, -2]]],
-        "objects": {"countries": {"geometries": [{"id": "250", "type": "Polygon", "arcs": [[0, -2]]}]}},
+        "arcs": [[[0, 0], [2, 0]], [[0, 2], [2, 0], [0, -2]], [[1, 1], [0, 1], [1, 0]]],
+        "objects": {"countries": {"geometries": [{"id": "250", "type": "Polygon", "arcs": [[0, -2], [2]]}]}},
     }
-    ((code, rings),) = read_shapes(json.dumps(atlas).encode())
+    ((code, parts),) = read_shapes(json.dumps(atlas).encode())
     assert code == "250"
-    assert rings == [[(10, 20), (12, 20), (12, 22), (10, 22)]]
+    assert parts == [([(10, 20), (12, 20), (12, 22), (10, 22)], [(11, 21), (11, 22), (12, 22)])]
     with pytest.raises(InputError, match="layout"):
         list(read_shapes(b"{}"))
 
