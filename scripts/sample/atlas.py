@@ -18,7 +18,7 @@ from typing import Any
 from hopwright.knowledge.wikidata.series import Series, load_series
 from hopwright.settings import LATEST_YEAR
 from sample.days import GREGORIAN, Day
-from sample.gathering import COUNTRY, HUMAN, PROFESSION, RULES, Merge, Names
+from sample.gathering import COUNTRY, HUMAN, PROFESSION, RULES, Merge, Names, containers, contains
 
 SOURCE = "atlas"
 OWN = 3_000_000_000
@@ -82,6 +82,7 @@ class _Reader:
         self._rules = rules
         self._known: dict[tuple[str, str], str] = {}
         self._of_series: set[str] = set()
+        self._inside = containers(merge)
         self._rows: dict[tuple[str, str], int] = defaultdict(int)
         self._stated = {(s, p) for s, p, _ in (*merge.base, *merge.edges) if p in rules["single"]}
         for property, label in rules["labels"].items():
@@ -327,7 +328,7 @@ class _Reader:
             return self._link_person(name, row.get("born", "")[:4])
         kinds = self._rules["linked"].get(kind, (kind,))
         nouns = self._rules["nouns"].get(kind)
-        found = self._names.link(name, kinds, labels=True)
+        found = self._names.link(name, kinds, labels=True) or (self._link_within(name) if kind == "city" else "")
         if not found:
             # Something of another kind has the name too, or it is the alias of several.
             alike = self._alike(kind, name)
@@ -340,6 +341,17 @@ class _Reader:
             self._merge.refused[f"{SOURCE}: another work of that name"] += 1
             return ""
         return found
+
+    def _link_within(self, name: str) -> str:
+        """The only place of another source that lies where its name says: `Logan, Utah`; else an empty string."""
+        own, _, around = name.partition(", ")
+        outer = set(self._names.labelled(around)) if around else set()
+        within = [
+            one
+            for one in self._names.labelled(own)
+            if self._kind(one) == "place" and any(contains(self._inside, one, other) for other in outer)
+        ]
+        return within[0] if len(within) == 1 else ""
 
     def _alike(self, kind: str, name: str) -> list[str]:
         """The entities of other sources that may be what a row means, by their label."""
