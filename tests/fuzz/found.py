@@ -13,6 +13,12 @@ _LONG = {"choices": [{"message": {"content": "A"}, "logprobs": {"content": [{"to
     {"token": "A", "logprob": "( " * 5_000}]}]}}]}  # fmt: skip
 _TAGGED = {"hops": [{"derivation": {"kind": "a" * 9_000}}]}
 _PICTURES = b"file\tentity\tlicence\tauthor\tkind\n"
+_ROW = _PICTURES + b"a.svg\tQ142\tCC0-1.0\tnobody\tflag\n"
+_SVG = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %s">%s</svg>'
+_NOISE = (
+    b'<filter id="f" x="-50" y="-50" width="100" height="100"><feGaussianBlur stdDeviation="1000"/>'
+    b'<feTurbulence numOctaves="1000000"/></filter><rect width="64" height="64" filter="url(#f)"/>'
+)
 
 FOUND: tuple[tuple[str, Any], ...] = (
     ("documents", (".json", b"[" * 200_000)),
@@ -35,5 +41,8 @@ FOUND: tuple[tuple[str, Any], ...] = (
     ("pictures", ("svg", b"[" * 200_000, b"<svg/>")),
     ("pictures", ("svg", _PICTURES + b"\x00a.svg\tQ142\tCC0-1.0\tnobody\tflag\n", b"<svg/>")),
     ("pictures", ("svg", _PICTURES + b"9" * 6_000 + b"a.svg\tQ142\tCC0-1.0\tnobody\tflag\n", b"<svg/>")),
+    ("pictures", ("svg", _ROW, _SVG % (b"1 1000000", b'<rect width="1" height="1"/>'))),
+    ("pictures", ("svg", _ROW, _SVG % (b"64 64", b"<g>" * 100_000 + b"</g>" * 100_000))),
+    ("pictures", ("svg", _ROW, _SVG % (b"64 64", _NOISE))),
     ("audit", json.dumps(_HALF).encode()),
 )
