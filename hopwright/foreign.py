@@ -89,7 +89,8 @@ class BodyReader:
         self._encoding = (encoding or "").strip().lower()
         self._wrapped = True
         if self._encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
-            raise BodyError(f"the answer is packed as {show(self._encoding)!r}, which was not asked for")
+            # Which one is not said: what a request told the server, such as a key, may come back as the name of one.
+            raise BodyError("the answer is packed in a way that was not asked for")
         self._unpack = self._start() if self._encoding not in ("", "identity") else None
 
     def feed(self, data: bytes) -> bytes:

@@ -25,6 +25,7 @@ class HostileServer:
     manner: Manner
     status: int = 200
     location: str = ""
+    packing: str = "br"
     content_type: str = "application/json"
     sent: int = 0
     paths: list[str] = field(default_factory=list)
@@ -76,7 +77,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", state.content_type)
         self.send_header("Connection", "close")
         if state.manner != "endless":
-            packing = {"gzip bomb": "gzip", "deflate bomb": "deflate", "unknown packing": "br"}[state.manner]
+            packing = {"gzip bomb": "gzip", "deflate bomb": "deflate", "unknown packing": state.packing}[state.manner]
             self.send_header("Content-Encoding", packing)
         self.end_headers()
         self.close_connection = True

@@ -78,7 +78,7 @@ class EndpointEmbedder:
             reason = show(self._clean(str(error))) or type(error).__name__
             raise ServiceError(f"{self._url} cannot be reached ({reason}); run the same command again") from None
         except BodyError as error:
-            raise ServiceError(f"{self._url}: {error}") from None
+            raise ServiceError(f"{self._url}: {self._clean(str(error))}") from None
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             reason = show(self._clean(repr(error)))
             raise ServiceError(f"{self._url}: its answer holds no embeddings ({reason})") from None
