@@ -8,6 +8,18 @@ from typing import Any
 from tests.fuzz.files import pack_zip
 from tests.fuzz.targets import ROWS
 
+_STATE = {"corpus": "c", "language": "english", "shards": 2, "number": 1, "of": 1, "passages": 10, "terms": 300}
+_FOUND = {
+    "id": "a:0-5", "row": 0, "title": "Rain", "text": "river", "document": "a", "start": 0, "end": 5, "score": 1.5,
+}  # fmt: skip
+
+
+def _answer(counts: object = (7,), found: dict[str, Any] | None = None, **state: object) -> tuple[str, Any]:
+    """What a peer answers, but for some fields."""
+    parts = (_STATE | state, counts, [_FOUND | (found or {})])
+    return "peers", tuple(json.dumps(one).encode() for one in parts)
+
+
 _HALF = ROWS[0] | {"multi_hop_question": "half \ud800"}
 _LONG = {"choices": [{"message": {"content": "A"}, "logprobs": {"content": [{"top_logprobs": [
     {"token": "A", "logprob": "( " * 5_000}]}]}}]}  # fmt: skip
@@ -44,5 +56,19 @@ FOUND: tuple[tuple[str, Any], ...] = (
     ("pictures", ("svg", _ROW, _SVG % (b"1 1000000", b'<rect width="1" height="1"/>'))),
     ("pictures", ("svg", _ROW, _SVG % (b"64 64", b"<g>" * 100_000 + b"</g>" * 100_000))),
     ("pictures", ("svg", _ROW, _SVG % (b"64 64", _NOISE))),
+    _answer(of=200_000_000),
+    _answer(of=10**30),
+    _answer(language="klingon"),
+    _answer(language="x\x1b[2J\nINFO: forged"),
+    _answer(passages=10**400),
+    _answer(passages=-3),
+    _answer(passages=0),
+    _answer(terms=-5),
+    _answer(counts=[10**400]),
+    _answer(counts=[-50]),
+    _answer(counts=[10**6]),
+    _answer(found={"score": float("nan")}),
+    _answer(found={"row": 10**4000}),
+    _answer(found={"text": "half \ud800"}),
     ("audit", json.dumps(_HALF).encode()),
 )

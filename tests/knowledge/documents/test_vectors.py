@@ -152,7 +152,7 @@ def answer_with(
         made = respond(request)
         return httpx.Response(made.status_code, stream=httpx.ByteStream(made.content))
 
-    monkeypatch.setattr(httpx, "HTTPTransport", lambda retries: httpx.MockTransport(stream))
+    monkeypatch.setattr(httpx, "AsyncHTTPTransport", lambda retries: httpx.MockTransport(stream))
     embedder = open_embedder("http://127.0.0.1:9/v1#tiny")
     assert isinstance(embedder, EndpointEmbedder)
     return embedder
