@@ -109,7 +109,7 @@ class CommonsPictures:
                 media_type="",
                 licence="",
                 author="",
-                origin=f"Wikimedia Commons File:{escape_controls(title)}",
+                origin=f"Wikimedia Commons File:{escape_controls(title)}" if title else "Wikimedia Commons",
             )
             yield replace(picture, failure=file) if isinstance(file, str) else self._fetch_picture(picture, file)
 
@@ -210,6 +210,8 @@ class CommonsPictures:
             raise _FileError(f"cannot be fetched (more than {most:,} bytes)") from None
         except BodyError as error:
             raise _FileError(f"cannot be fetched ({error})") from None
+        except http.client.IncompleteRead:
+            raise _FileError("cannot be fetched (it breaks off)") from None
         except (http.client.HTTPException, ValueError) as error:
             raise _FileError(f"cannot be fetched ({show(str(error) or type(error).__name__)})") from None
 
