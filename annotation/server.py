@@ -41,7 +41,10 @@ def open_server(url: str, token: str) -> Iterator[Server]:
         raise InputError("the Label Studio token is empty; copy one from Account & Settings in Label Studio")
     with _explain_failures(address, token.strip()):
         client = LabelStudio(  # type: ignore[no-untyped-call]
-            base_url=address, api_key=token.strip(), timeout=_TIMEOUT_SECONDS, httpx_client=_make_http_client(address)
+            base_url=address,
+            api_key=token.strip(),
+            timeout=_TIMEOUT_SECONDS,
+            httpx_client=_make_http_client(address, token.strip()),
         )
         _check_server(client, address)
         yield Server(address, client)
@@ -74,24 +77,27 @@ class _BoundedStream(httpx.SyncByteStream):
         self._stream.close()
 
 
-def _make_http_client(address: str) -> httpx.Client:
+def _make_http_client(address: str, token: str) -> httpx.Client:
     """A client that reads bodies up to the limit, and follows redirects (as from http to https) on the same host."""
     hooks: dict[str, list[Callable[..., Any]]] = {
-        "response": [functools.partial(_hold_response, httpx.URL(address).host)]
+        "response": [functools.partial(_hold_response, httpx.URL(address).host, Redactor([token]))]
     }
     return httpx.Client(
         timeout=_TIMEOUT_SECONDS, follow_redirects=True, event_hooks=hooks, headers={"Accept-Encoding": ENCODINGS}
     )
 
 
-def _hold_response(host: str, response: httpx.Response) -> None:
+def _hold_response(host: str, redactor: Redactor, response: httpx.Response) -> None:
     """Refuse a redirect to another host, and bound the body before anything of it is read."""
     if response.has_redirect_location:
-        place = httpx.URL(response.headers["location"])
-        if place.is_absolute_url and place.host != host:
+        try:
+            other = response.request.url.join(response.headers["location"]).host
+        except (httpx.InvalidURL, ValueError):
+            raise ServiceError(f"Label Studio at {host} redirects to what is no address; check its own") from None
+        if other != host:
             raise ServiceError(
-                f"Label Studio at {host} redirects to {show(place.host)}, which gets neither token nor tasks; "
-                "check the address"
+                f"Label Studio at {host} redirects to {show(redactor.clean(other))}, "
+                "which gets neither token nor tasks; check the address"
             )
     assert isinstance(response.stream, httpx.SyncByteStream)
     reader = BodyReader(read_body_limit(), response.headers.pop("content-encoding", ""))
@@ -112,7 +118,7 @@ def _explain_failures(server: str, token: str) -> Iterator[None]:
             f"cannot reach Label Studio at {server} ({type(error).__name__}); start it, or check the address"
         ) from None
     except BodyError as error:
-        raise ServiceError(f"Label Studio at {server}: {error}") from None
+        raise ServiceError(f"Label Studio at {server}: {Redactor([token]).clean(str(error))}") from None
     except (RecursionError, ValidationError):
         # The client makes models of whatever comes.
         raise ServiceError(_NO_LABEL_STUDIO.format(server=server)) from None

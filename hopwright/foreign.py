@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import codecs
 import errno
+import http.client
 import io
 import json
 import math
 import os
 import re
 import stat
+import time
 import tomllib
 import unicodedata
 import zlib
@@ -36,6 +38,7 @@ ENCODINGS = "gzip, deflate"
 LONGEST_FILE = 1 << 30
 """Bytes of a file that is read at once."""
 _BLOCK = 1 << 20
+_CHUNK = 1 << 16
 _DEPTH = 64
 """Levels of arrays and objects in one JSON value. A release's row has 8."""
 _NO_FILES = {
@@ -89,7 +92,8 @@ class BodyReader:
         self._encoding = (encoding or "").strip().lower()
         self._wrapped = True
         if self._encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
-            raise BodyError(f"the answer is packed as {show(self._encoding)!r}, which was not asked for")
+            # Which one is not said: what a request told the server, such as a key, may come back as the name of one.
+            raise BodyError("the answer is packed in a way that was not asked for")
         self._unpack = self._start() if self._encoding not in ("", "identity") else None
 
     def feed(self, data: bytes) -> bytes:
@@ -126,6 +130,26 @@ class BodyReader:
                 f"the answer is longer than {self.limit >> 20} MiB, and was not read on (the limit: {BODY_VARIABLE})"
             )
         return size
+
+
+def read_answer(response: http.client.HTTPResponse, limit: int, end: float) -> bytes:
+    """The whole body of an answer, unpacked.
+
+    Raises BodyError; TimeoutError past `end`, a time of `time.monotonic`: a socket's own time-out starts anew with each
+    byte, and a trickle would never end; IncompleteRead where fewer bytes come than were promised.
+    """
+    reader = BodyReader(limit, response.headers.get("Content-Encoding"))
+    parts: list[bytes] = []
+    received = 0
+    while part := response.read1(_CHUNK):
+        received += len(part)
+        parts.append(reader.feed(part))
+        if time.monotonic() > end:
+            raise TimeoutError("the answer trickles")
+    promised = response.headers.get("Content-Length", "")[:20]
+    if promised.isascii() and promised.isdigit() and received < int(promised):
+        raise http.client.IncompleteRead(b"", int(promised) - received)
+    return b"".join(parts)
 
 
 def load_json(data: bytes | str, *, strict: bool = True, halves: bool = False) -> Any:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import contextlib
 import functools
 import threading
+import time
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Literal
 
-Manner = Literal["endless", "gzip bomb", "deflate bomb", "unknown packing", "redirect"]
+Manner = Literal["endless", "gzip bomb", "deflate bomb", "unknown packing", "redirect", "trickle", "trickling head"]
 MANNERS: tuple[Manner, ...] = ("endless", "gzip bomb", "deflate bomb", "unknown packing")
 BLOCK = b" " * 65_536
 MOST_BLOCKS = 4_096
 """An answer without end ends here, so that a reader without a limit fails a test and not the machine."""
+
+_MOST_DROPS = 100
 
 
 @dataclass
@@ -25,6 +28,7 @@ class HostileServer:
     manner: Manner
     status: int = 200
     location: str = ""
+    packing: str = "br"
     content_type: str = "application/json"
     sent: int = 0
     paths: list[str] = field(default_factory=list)
@@ -72,11 +76,14 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Length", "0")
             self.end_headers()
             return
+        if state.manner.startswith("trickl"):
+            self._trickle(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n" + b"\r\n" * (state.manner == "trickle"))
+            return
         self.send_response(state.status)
         self.send_header("Content-Type", state.content_type)
         self.send_header("Connection", "close")
         if state.manner != "endless":
-            packing = {"gzip bomb": "gzip", "deflate bomb": "deflate", "unknown packing": "br"}[state.manner]
+            packing = {"gzip bomb": "gzip", "deflate bomb": "deflate", "unknown packing": state.packing}[state.manner]
             self.send_header("Content-Encoding", packing)
         self.end_headers()
         self.close_connection = True
@@ -84,6 +91,15 @@ class _Handler(BaseHTTPRequestHandler):
             for block in _list_blocks(state.manner):
                 self.wfile.write(block)
                 state.sent += len(block)
+
+    def _trickle(self, head: bytes) -> None:
+        """A head, and then a byte now and again: blanks of a body, or another header without an end."""
+        self.close_connection = True
+        with contextlib.suppress(OSError):
+            self.wfile.write(head)
+            for number in range(_MOST_DROPS):
+                self.wfile.write(b" " if head.endswith(b"\r\n\r\n") else b"X:x"[min(number, 2) :][:1])
+                time.sleep(0.05)
 
 
 def _list_blocks(manner: Manner) -> Iterator[bytes]:

@@ -25,8 +25,9 @@ _SHOWN_OF_ERROR = 1_000
 class Redactor:
     """Replaces the keys known when it was made, whole, cut off, or in the shortened forms that providers echo.
 
-    Also in other case, reversed, and as escapes of JSON or HTML, in percent encoding, hexadecimal and base64: what
-    repeats a request's headers seldom repeats them as they were.
+    Also in other case, reversed, spaced out, and as escapes of JSON or HTML, in percent encoding, hexadecimal, base64
+    and base32, of UTF-8 or UTF-16: what repeats a request's headers seldom repeats them as they were. What is coded
+    twice, or in a way of the server's own, is not found.
     """
 
     def __init__(self, keys: Iterable[str]) -> None:
@@ -35,11 +36,15 @@ class Redactor:
         # A provider's error shows a key as `sk-ab***wxyz`.
         parts += [re.escape(key[:3]) + r"[\w-]*\*{3,}[\w-]*" for key in found]
         parts += [_spell_beginning(key) for key in found if len(key) >= _SHORTEST_CODED]
-        parts += [part for key in found if _SHORTEST_CODED <= len(key) <= _LONGEST_CODED for part in _list_codings(key)]
+        long = [key for key in found if _SHORTEST_CODED <= len(key) <= _LONGEST_CODED]
+        parts += [part for number, key in enumerate(long) for part in _list_spellings(key, number)]
         self._pattern = re.compile("|".join(parts)) if parts else None
+        self._codings = sorted({coded for key in long for coded in _list_codings(key)}, key=len, reverse=True)
 
     def clean(self, text: str) -> str:
         """The text without any key."""
+        for coded in self._codings:
+            text = text.replace(coded, HIDDEN)
         return self._pattern.sub(HIDDEN, text) if self._pattern else text
 
     def clean_error(self, text: str) -> str:
@@ -63,17 +68,31 @@ def clean_reply(reply: Reply, clean: Callable[[str], str]) -> Reply:
     )  # fmt: skip
 
 
-def _list_codings(key: str) -> Iterable[str]:
-    """Patterns of a key's other spellings."""
+def _list_spellings(key: str, number: int) -> Iterable[str]:
+    """Patterns of a key's other spellings; `number` tells its groups from those of other keys."""
     for letters in (key, key[::-1]):
         yield "(?i:" + "".join(map(_spell, letters)) + ")"
-    yield r"(?i:" + r"(?:[\s:,-]|0x|\\x)*".join(f"{byte:02x}" for byte in key.encode()) + ")"
-    for code in (base64.b64encode, base64.urlsafe_b64encode):
-        for shift in range(3):
-            # Whatever goes before shifts the key by up to two bytes; the letters that it shares are left out.
-            coded = code(b"\0" * shift + key.encode()).decode().rstrip("=")
-            whole = (8 * (shift + len(key.encode()))) // 6
-            yield re.escape(coded[(8 * shift + 5) // 6 : whole])
+    # In UTF-16, noughts lie between the bytes.
+    yield r"(?i:" + r"(?:[\s:,-]|0x|\\x|00)*".join(f"{byte:02x}" for byte in key.encode()) + ")"
+    # The same between all letters is no accident, whatever the key is.
+    first, *others = map(re.escape, key)
+    yield f"(?is:{first}(?P<s{number}>.{{1,6}}?){f'(?P=s{number})'.join(others)})"
+
+
+def _list_codings(key: str) -> Iterable[str]:
+    """What a key is in base64 and base32, at every position.
+
+    Whatever goes before shifts the key by some bytes; the letters that it shares are left out.
+    """
+    for data in (key.encode(), key.encode("utf-16-le"), key.encode("utf-16-be")):
+        for code in (base64.b64encode, base64.urlsafe_b64encode):
+            for shift in range(3):
+                coded = code(b"\0" * shift + data).decode().rstrip("=")
+                yield coded[(8 * shift + 5) // 6 : (8 * (shift + len(data))) // 6]
+        for shift in range(5):
+            coded = base64.b32encode(b"\0" * shift + data).decode().rstrip("=")
+            whole = coded[(8 * shift + 4) // 5 : (8 * (shift + len(data))) // 5]
+            yield from (whole, whole.lower())
 
 
 def _spell_beginning(key: str) -> str:

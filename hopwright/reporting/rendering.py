@@ -9,6 +9,8 @@ from typing import Any
 
 import jinja2
 
+from hopwright.foreign import drop_controls
+
 NOTHING = "–"
 Format = str | Callable[[Any], str]
 """A format specification such as `.1%`, or what writes a value."""
@@ -75,9 +77,10 @@ def show_count(count: int, what: str) -> str:
 
 
 def escape(text: str) -> str:
-    """A text inside a table's cell or a line of Markdown: no markup, no line break."""
+    """A text inside a table's cell or a line of Markdown: no markup, no line break, no control character."""
+    line = drop_controls(" ".join(text.split()))
     # An underscore inside a word is none of Markdown's.
-    return re.sub(r"([\\`*{}\[\]<>#|~$&]|(?<![^\W_])_|_(?![^\W_]))", r"\\\1", " ".join(text.split()))
+    return re.sub(r"([\\`*{}\[\]<>#|~$&]|(?<![^\W_])_|_(?![^\W_]))", r"\\\1", line)
 
 
 def percent(share: float) -> str:

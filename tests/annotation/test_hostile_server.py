@@ -46,6 +46,30 @@ def test_a_redirect_to_another_host_gets_nothing() -> None:
     assert len(server.paths) == 1 and not other.paths
 
 
+@pytest.mark.parametrize("location", ["//localhost:1/api/version", "http://[x/", "http://xn--a/", "http://a\x1b[2J/"])
+def test_a_redirect_that_names_its_host_oddly_gets_nothing(location: str) -> None:
+    with (
+        serve_hostile("redirect", location=location) as server,
+        pytest.raises(ServiceError, match="redirects to") as caught,
+        open_server(server.url, TOKEN),
+    ):
+        pass
+    assert len(server.paths) == 1
+    assert str(caught.value).isprintable()
+
+
+def test_a_token_that_a_server_repeats_is_in_no_line() -> None:
+    token = "planted0123456789qrstuvwx"
+    for manner, fields in (("unknown packing", {"packing": token}), ("redirect", {"location": f"http://{token}/"})):
+        with (
+            serve_hostile(manner, **fields) as server,  # type: ignore[arg-type]
+            pytest.raises(ServiceError, match=r"not asked for|redirects to") as caught,
+            open_server(server.url, token),
+        ):
+            pass
+        assert token[:12] not in str(caught.value)
+
+
 PAGES: list[Any] = [
     None, [], 7, "tasks", {}, {"tasks": None, "total": 1}, {"tasks": [1], "total": 1}, {"tasks": [{}], "total": 1},
     {"tasks": [{"id": "1"}], "total": 1}, {"tasks": [{"id": 1}], "total": "many"}, {"tasks": [{"id": 1}], "total": -1},

@@ -8,11 +8,29 @@ from typing import Any
 from tests.fuzz.files import pack_zip
 from tests.fuzz.targets import ROWS
 
+_STATE = {"corpus": "c", "language": "english", "shards": 2, "number": 1, "of": 1, "passages": 10, "terms": 300}
+_FOUND = {
+    "id": "a:0-5", "row": 0, "title": "Rain", "text": "river", "document": "a", "start": 0, "end": 5, "score": 1.5,
+}  # fmt: skip
+
+
+def _answer(counts: object = (7,), found: dict[str, Any] | None = None, **state: object) -> tuple[str, Any]:
+    """What a peer answers, but for some fields."""
+    parts = (_STATE | state, counts, [_FOUND | (found or {})])
+    return "peers", tuple(json.dumps(one).encode() for one in parts)
+
+
 _HALF = ROWS[0] | {"multi_hop_question": "half \ud800"}
 _LONG = {"choices": [{"message": {"content": "A"}, "logprobs": {"content": [{"top_logprobs": [
     {"token": "A", "logprob": "( " * 5_000}]}]}}]}  # fmt: skip
 _TAGGED = {"hops": [{"derivation": {"kind": "a" * 9_000}}]}
 _PICTURES = b"file\tentity\tlicence\tauthor\tkind\n"
+_ROW = _PICTURES + b"a.svg\tQ142\tCC0-1.0\tnobody\tflag\n"
+_SVG = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %s">%s</svg>'
+_NOISE = (
+    b'<filter id="f" x="-50" y="-50" width="100" height="100"><feGaussianBlur stdDeviation="1000"/>'
+    b'<feTurbulence numOctaves="1000000"/></filter><rect width="64" height="64" filter="url(#f)"/>'
+)
 
 FOUND: tuple[tuple[str, Any], ...] = (
     ("documents", (".json", b"[" * 200_000)),
@@ -35,5 +53,22 @@ FOUND: tuple[tuple[str, Any], ...] = (
     ("pictures", ("svg", b"[" * 200_000, b"<svg/>")),
     ("pictures", ("svg", _PICTURES + b"\x00a.svg\tQ142\tCC0-1.0\tnobody\tflag\n", b"<svg/>")),
     ("pictures", ("svg", _PICTURES + b"9" * 6_000 + b"a.svg\tQ142\tCC0-1.0\tnobody\tflag\n", b"<svg/>")),
+    ("pictures", ("svg", _ROW, _SVG % (b"1 1000000", b'<rect width="1" height="1"/>'))),
+    ("pictures", ("svg", _ROW, _SVG % (b"64 64", b"<g>" * 100_000 + b"</g>" * 100_000))),
+    ("pictures", ("svg", _ROW, _SVG % (b"64 64", _NOISE))),
+    _answer(of=200_000_000),
+    _answer(of=10**30),
+    _answer(language="klingon"),
+    _answer(language="x\x1b[2J\nINFO: forged"),
+    _answer(passages=10**400),
+    _answer(passages=-3),
+    _answer(passages=0),
+    _answer(terms=-5),
+    _answer(counts=[10**400]),
+    _answer(counts=[-50]),
+    _answer(counts=[10**6]),
+    _answer(found={"score": float("nan")}),
+    _answer(found={"row": 10**4000}),
+    _answer(found={"text": "half \ud800"}),
     ("audit", json.dumps(_HALF).encode()),
 )

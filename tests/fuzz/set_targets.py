@@ -7,9 +7,11 @@ import functools
 import io
 import json
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import httpx
 from hypothesis import strategies as st
 from PIL import Image
 from pydantic import ValidationError
@@ -19,6 +21,7 @@ from hopwright.environments.tags import read_tagged_answer
 from hopwright.environments.task import Task, TaskHop
 from hopwright.knowledge.books.mentions import build_graph
 from hopwright.knowledge.books.reading import read_book
+from hopwright.knowledge.documents.index.remote import RemotePart, RemoteRetriever
 from hopwright.knowledge.images.folder import FolderPictures
 from hopwright.knowledge.images.rendering import render
 from hopwright.llm.prompts import prompts_folder, read_lock, read_prompt
@@ -42,6 +45,10 @@ _BOOK = (
 ).encode()
 _TABLE = "file\tentity\tlicence\tauthor\tkind\na.{ending}\tQ142\tCC0-1.0\tnobody\tflag\n"
 _SVG = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 3 2"><rect width="3" height="2"/><text>x</text></svg>'
+_STATE = {"corpus": "c", "language": "english", "shards": 2, "number": 1, "of": 1, "passages": 10, "terms": 300}
+_FOUND = {
+    "id": "a:0-5", "row": 0, "title": "Rain", "text": "river", "document": "a", "start": 0, "end": 5, "score": 1.5,
+}  # fmt: skip
 _BASIS = {"tasks": "t", "corpus": "c"}
 _END = {
     "end": "a", "task": "t1", "turn": 1, "right": True, "steps": 1, "useless": 0, "rewards": {"hops": 1.5},
@@ -85,6 +92,17 @@ def check_pictures(case: tuple[str, bytes, bytes], folder: Path) -> None:
         for found in FolderPictures(folder).read_pictures():
             render(found.data, found.media_type, 32, found.origin)
     (folder / f"a.{ending}").unlink()
+
+
+def check_peer(case: tuple[bytes, bytes, bytes], folder: Path) -> None:
+    """A peer's state, counts and passages: a search finds something, or says in one line why not."""
+    state, counts, found = case
+    answers = {"/part": state, "/part/count": counts, "/part/find": found}
+    peer = httpx.MockTransport(lambda asked: httpx.Response(200, stream=httpx.ByteStream(answers[asked.url.path])))
+    with only_lines():
+        searcher = RemoteRetriever([RemotePart("http://peer", peer)])
+        for hit in searcher.search("river", 3):
+            json.dumps(asdict(hit), allow_nan=False)
 
 
 def check_picture_set(data: bytes, folder: Path) -> None:
@@ -193,6 +211,14 @@ def _list_targets() -> Iterator[Target]:
         ),
         check_pictures,
     )
+    parts = (_STATE, [7], [_FOUND])
+    good = st.tuples(*(st.just(write(one)) for one in parts))
+    yield Target(
+        "peers",
+        st.one_of(good, *(st.tuples(*(documents(one) if place == number else st.just(write(one))
+                                      for number, one in enumerate(parts))) for place in range(3))),
+        check_peer,
+    )  # fmt: skip
     yield Target("picture sets", documents(*_ITEMS), check_picture_set)
     yield Target(
         "novel sets",

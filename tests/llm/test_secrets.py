@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import logging
 import os
 import stat
@@ -134,6 +135,14 @@ def _spellings(key: str) -> dict[str, str]:
         "hex": key.encode().hex(), "spaced hex": key.encode().hex(" ").upper(),
         "dump": "".join(f"\\x{byte:02x}" for byte in key.encode()),
         "base64": base64.b64encode(key.encode()).decode(), "within base64": coded,
+        "utf-16 hex": key.encode("utf-16-le").hex(), "utf-16 hex, big end first": key.encode("utf-16-be").hex().upper(),
+        "utf-16 dump": key.encode("utf-16").hex(" "),
+        "utf-16 base64": base64.b64encode(key.encode("utf-16-le")).decode(),
+        "base32": base64.b32encode(key.encode()).decode(),
+        "small base32": base64.b32encode(key.encode()).decode().lower().rstrip("="),
+        "within base32": base64.b32encode(f"x-api-key: {key}".encode()).decode(),
+        "blanks": " ".join(key), "large, between lines": "\n".join(key.upper()), "list": json.dumps(list(key))[2:-2],
+        "utf-16 as letters": repr(key.encode("utf-16-be"))[2:-1], "hyphens": "-".join(key),
         "url base64": base64.urlsafe_b64encode(f"ab{key}~~~".encode()).decode(),
     }  # fmt: skip
 
@@ -151,9 +160,19 @@ def test_a_key_in_another_spelling_is_removed(spelling: str) -> None:
     letters=st.text(st.characters(codec="ascii", exclude_categories=["Cc", "Zs"]), min_size=12),
     shift=st.integers(0, 9),
 )
-def test_no_position_in_base64_hides_a_key(letters: str, shift: int) -> None:
-    coded = base64.b64encode(b"#" * shift + letters.encode() + b"!" * shift).decode()
-    assert HIDDEN in Redactor([letters]).clean(coded)
+def test_no_position_in_base64_or_base32_hides_a_key(letters: str, shift: int) -> None:
+    plain = b"#" * shift + letters.encode() + b"!" * shift
+    redactor = Redactor([letters])
+    assert HIDDEN in redactor.clean(base64.b64encode(plain).decode())
+    assert HIDDEN in redactor.clean(base64.b32encode(plain).decode())
+    assert HIDDEN in redactor.clean(base64.b64encode(plain.decode().encode("utf-16-le")).decode())
+
+
+@pytest.mark.parametrize("key", ["no-key-required", "token-abc123", "aaaaaaaaaaaaaaaa", "------------"])
+def test_words_of_a_weak_key_are_no_key(key: str) -> None:
+    """Local servers take any key, such as one of plain words."""
+    text = "There is no key required here, no - key - required; my local keys: 1, 2. aaaa aaa ---- -- a-a-a b-b 0x6e6f."
+    assert Redactor([key]).clean(text) == text
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -29,7 +29,7 @@ class FoundPicture:
     """One picture as a source has it: SVG, PNG or JPEG bytes, or an outline that is drawn.
 
     `origin` says where it is from: package, version and file, or an address. `text` are words that the file itself
-    writes into the picture (SVG text).
+    writes into the picture (SVG text). `failure` says why the source could not get it; then there are no bytes.
     """
 
     kind: PictureKind
@@ -40,6 +40,7 @@ class FoundPicture:
     author: str
     origin: str
     text: tuple[str, ...] = field(default=())
+    failure: str = ""
 
 
 class PictureSource(Protocol):

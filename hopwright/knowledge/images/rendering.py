@@ -7,21 +7,19 @@ the picture. A PNG is written by Pillow without any metadata, so its bytes follo
 from __future__ import annotations
 
 import io
-import re
 import warnings
 from collections.abc import Sequence
-from typing import Any
 
 from PIL import Image, ImageDraw
 
 from hopwright.errors import InputError
 from hopwright.foreign import show
+from hopwright.knowledge.images.svg_drawing import draw_svg
+from hopwright.knowledge.images.svg_files import SvgError, check_svg, sets_type
 
 MOST_BYTES = 32 << 20
 _MOST_PIXELS = 40_000_000
 _FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
-_SVG_TEXT = re.compile(r"<(?:\w+:)?(?:text|tspan)[ >]")
-_EMBEDDED = re.compile(r"<(?:\w+:)?(?:image|foreignObject|script)[ >]")
 _BACKGROUND = (255, 255, 255)
 _INK = (40, 60, 90)
 _FILL = (170, 190, 215)
@@ -93,27 +91,17 @@ def measure_ink(image: Image.Image) -> float:
 
 def writes_text(svg: bytes) -> bool:
     """Whether an SVG file sets type: such a picture may name what it shows."""
-    return _SVG_TEXT.search(svg.decode("utf-8", "replace")) is not None
+    return sets_type(svg.decode("utf-8", "replace"))
 
 
 def _render_svg(data: bytes, size: int, what: str) -> Image.Image:
     text = data.decode("utf-8", "replace")
-    if _EMBEDDED.search(text):
-        raise InputError(f"{what}: an SVG with pictures or scripts in it is not drawn")
-    svg = _load_svg_renderer()
     try:
-        # Without the system's fonts the pixels depend on nothing but the file and the renderer's version.
-        return Image.open(io.BytesIO(svg.svg_to_bytes(svg_string=text, width=size, skip_system_fonts=True)))
-    except ValueError as error:
-        raise InputError(f"{what}: not an SVG picture ({show(error)})") from None
-
-
-def _load_svg_renderer() -> Any:
-    try:
-        import resvg_py
-    except ImportError:
-        raise InputError("SVG pictures need the package resvg-py: pip install 'hopwright[pictures]'") from None
-    return resvg_py
+        check_svg(text)
+        drawn = draw_svg(text, size)
+    except SvgError as error:
+        raise InputError(f"{what}: {error}") from None
+    return _open_raster(drawn, what)
 
 
 def _open_raster(data: bytes, what: str) -> Image.Image:

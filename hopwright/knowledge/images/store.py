@@ -157,7 +157,8 @@ def build_store(
 ) -> PictureStore:
     """Read sources, draw every picture, link it, compare all with all, and write the store.
 
-    A picture that cannot be drawn is a row with its reason. The same sources and graph give the same bytes.
+    A picture that its source cannot get, or that cannot be drawn, is a row with its reason. The same sources and graph
+    give the same bytes.
     """
     found: dict[tuple[str, str], Picture] = {}
     vectors: dict[str, Vector] = {}
@@ -166,6 +167,8 @@ def build_store(
         tell(f"reading {source.name}")
         for one in source.read_pictures():
             try:
+                if one.failure:
+                    raise InputError(f"{one.origin}: {one.failure}")
                 image = render(one.data, one.media_type, size, one.origin)
             except InputError as error:
                 failed.append({"source": source.name, "origin": one.origin, "reason": str(error)})

@@ -152,7 +152,7 @@ def answer_with(
         made = respond(request)
         return httpx.Response(made.status_code, stream=httpx.ByteStream(made.content))
 
-    monkeypatch.setattr(httpx, "HTTPTransport", lambda retries: httpx.MockTransport(stream))
+    monkeypatch.setattr(httpx, "AsyncHTTPTransport", lambda retries: httpx.MockTransport(stream))
     embedder = open_embedder("http://127.0.0.1:9/v1#tiny")
     assert isinstance(embedder, EndpointEmbedder)
     return embedder
@@ -196,7 +196,7 @@ def test_an_answer_without_end_is_not_read_to_it(manner: Manner, monkeypatch: py
     with serve_hostile(manner) as server:
         embedder = open_embedder(f"{server.url}/v1#tiny")
         assert embedder is not None
-        with pytest.raises(ServiceError, match=r"longer than 1 MiB|packed as") as refused:
+        with pytest.raises(ServiceError, match=r"longer than 1 MiB|not asked for") as refused:
             embedder.embed(["a"])
         assert "\n" not in str(refused.value)
         assert server.sent < 16 << 20
@@ -214,6 +214,12 @@ def test_an_answer_that_breaks_parsers_is_one_line(body: bytes, monkeypatch: pyt
 def test_the_key_is_in_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     key = "sk-planted-0123456789qrstuvwx"
     monkeypatch.setenv("HOPWRIGHT_EMBEDDINGS_KEY", key)
+    with serve_hostile("unknown packing", packing=key) as server:
+        embedder = open_embedder(f"{server.url}/v1#tiny")
+        assert embedder is not None
+        with pytest.raises(ServiceError, match="not asked for") as refused:
+            embedder.embed(["a"])
+    assert key[:12] not in str(refused.value)
     bodies = [json.dumps({"data": [{"index": 0, "embedding": [text]}]}) for text in (key, key[:20], "." * 150 + key)]
     for body in bodies:
         made = httpx.Response(200, content=body)

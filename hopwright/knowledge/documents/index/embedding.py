@@ -11,13 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopwright.errors import InputError, ServiceError
-from hopwright.foreign import ENCODINGS, BodyError, BodyReader, load_json, read_body_limit, show
+from hopwright.foreign import BodyError, load_json, show
+from hopwright.knowledge.documents.index.asking import Asker
 from hopwright.llm.redaction import Redactor
 from hopwright.text import embeddings
 
 Vectors = NDArray[np.float32]
 _KEY = "HOPWRIGHT_EMBEDDINGS_KEY"
-_TIMEOUT_S = 120.0
+_TIMEOUT_S = 240.0
+"""For one whole answer."""
 _TRIES = 3
 
 
@@ -63,22 +65,23 @@ class EndpointEmbedder:
         if not key.isascii() or not key.isprintable():
             raise InputError(f"{_KEY} holds characters that no key has: set it anew")
         self._clean = Redactor([key]).clean
-        headers = {"Accept-Encoding": ENCODINGS} | ({"Authorization": f"Bearer {key}"} if key else {})
-        self._client = httpx.Client(timeout=_TIMEOUT_S, headers=headers, transport=httpx.HTTPTransport(retries=_TRIES))
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self._asker = Asker(_TIMEOUT_S, headers, httpx.AsyncHTTPTransport(retries=_TRIES))
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """See Embedder."""
         try:
-            rows = sorted(load_json(self._ask(texts))["data"], key=lambda row: row["index"])
+            body = self._asker.ask("POST", self._url, {"model": self._model, "input": list(texts)})
+            rows = sorted(load_json(body)["data"], key=lambda row: row["index"])
             vectors = np.array([row["embedding"] for row in rows], dtype=np.float32)
         except httpx.HTTPStatusError as error:
             status = error.response.status_code
             raise ServiceError(f"{self._url} answers {status}; run the same command again") from None
-        except httpx.HTTPError as error:
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
             reason = show(self._clean(str(error))) or type(error).__name__
             raise ServiceError(f"{self._url} cannot be reached ({reason}); run the same command again") from None
         except BodyError as error:
-            raise ServiceError(f"{self._url}: {error}") from None
+            raise ServiceError(f"{self._url}: {self._clean(str(error))}") from None
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             reason = show(self._clean(repr(error)))
             raise ServiceError(f"{self._url}: its answer holds no embeddings ({reason})") from None
@@ -89,13 +92,6 @@ class EndpointEmbedder:
             raise ServiceError(f"{self._url}: an embedding is zero or not finite")
         unit: Vectors = vectors / norms
         return unit
-
-    def _ask(self, texts: Sequence[str]) -> bytes:
-        """The body of the answer. Raises BodyError for one that is longer than is read, packed or unpacked."""
-        with self._client.stream("POST", self._url, json={"model": self._model, "input": list(texts)}) as answer:
-            answer.raise_for_status()
-            reader = BodyReader(read_body_limit(), answer.headers.get("content-encoding"))
-            return b"".join(map(reader.feed, answer.iter_raw()))
 
 
 def open_embedder(spec: str) -> Embedder | None:

@@ -13,17 +13,24 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Any, TypeVar
 
 import httpx
-from pydantic import BaseModel, Field, StringConstraints, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, StringConstraints, TypeAdapter, ValidationError, model_validator
 
 from hopwright.errors import InputError, ServiceError
-from hopwright.foreign import ENCODINGS, BodyError, BodyReader, read_body_limit
+from hopwright.foreign import BodyError, show, show_invalid
 from hopwright.knowledge.documents.index.analysis import make_analyzer, require_tantivy
+from hopwright.knowledge.documents.index.asking import Asker
 from hopwright.knowledge.documents.index.retriever import Hit, Retriever
 from hopwright.knowledge.documents.index.searching import weigh_query
 from hopwright.knowledge.documents.store import CorpusText
+from hopwright.settings.corpus import StemmingLanguage
 
 _TIMEOUT_S = 60.0
+"""For one whole answer."""
 _MOST_TERMS = 100_000
+_MOST_FOUND = 20_000
+_MOST_PARTS = 256
+Number = Annotated[int, Field(ge=0, le=2**53)]
+Part = Annotated[int, Field(ge=1, le=_MOST_PARTS)]
 Term = Annotated[str, StringConstraints(max_length=200)]
 _A = TypeVar("_A")
 
@@ -31,13 +38,19 @@ _A = TypeVar("_A")
 class PartState(BaseModel):
     """What a server has of which index."""
 
-    corpus: str
-    language: str
-    shards: int
-    number: int
-    of: int
-    passages: int
-    terms: int
+    corpus: Annotated[str, StringConstraints(max_length=200)]
+    language: StemmingLanguage
+    shards: Part
+    number: Part
+    of: Part
+    passages: Number
+    terms: Number
+
+    @model_validator(mode="after")
+    def _check(self) -> PartState:
+        if self.terms and not self.passages:
+            raise ValueError("it has terms and no passages")
+        return self
 
 
 class CountRequest(BaseModel):
@@ -51,24 +64,24 @@ class FindRequest(BaseModel):
 
     weights: dict[Term, float] = Field(max_length=_MOST_TERMS)
     average: float = Field(gt=0)
-    most: int = Field(ge=1, le=20_000)
+    most: int = Field(ge=1, le=_MOST_FOUND)
 
 
 class FoundPassage(BaseModel):
     """A passage with its score, as a server of a part gives it."""
 
     id: str
-    row: int
+    row: Number
     title: str
     text: str
     document: str
-    start: int
-    end: int
-    score: float
+    start: Number
+    end: Number
+    score: float = Field(allow_inf_nan=False)
 
 
-_COUNTS = TypeAdapter(list[int])
-_FOUND = TypeAdapter(list[FoundPassage])
+_COUNTS = TypeAdapter(Annotated[list[Number], Field(max_length=_MOST_TERMS)])
+_FOUND = TypeAdapter(Annotated[list[FoundPassage], Field(max_length=_MOST_FOUND)])
 
 
 class PartServer:
@@ -81,15 +94,15 @@ class PartServer:
         """See PartState."""
         words = self._words
         manifest = words.manifest
-        return PartState(
-            corpus=manifest.corpus,
-            language=manifest.language,
-            shards=len(manifest.shards),
-            number=words.part.number,
-            of=words.part.of,
-            passages=words.passages,
-            terms=words.terms,
-        ).model_dump()
+        return {
+            "corpus": manifest.corpus,
+            "language": manifest.language,
+            "shards": len(manifest.shards),
+            "number": words.part.number,
+            "of": words.part.of,
+            "passages": words.passages,
+            "terms": words.terms,
+        }
 
     def count(self, asked: CountRequest) -> list[int]:
         """See CountedPart."""
@@ -108,10 +121,10 @@ class PartServer:
 class RemotePart:
     """A part of an index behind an address; several threads may ask at once."""
 
-    def __init__(self, url: str, transport: httpx.BaseTransport | None = None) -> None:
+    def __init__(self, url: str, transport: httpx.AsyncBaseTransport | None = None) -> None:
         """Raises ServiceError where nothing that serves a part of an index answers."""
         self.url = url.rstrip("/")
-        self._client = httpx.Client(timeout=_TIMEOUT_S, headers={"Accept-Encoding": ENCODINGS}, transport=transport)
+        self._asker = Asker(_TIMEOUT_S, transport=transport)
         self.state = self._ask("GET", "/part", None, PartState.model_validate_json)
         self.passages, self.terms = self.state.passages, self.state.terms
 
@@ -120,26 +133,28 @@ class RemotePart:
         counts = self._ask("POST", "/part/count", {"terms": list(terms)}, _COUNTS.validate_json)
         if len(counts) != len(terms):
             raise ServiceError(f"{self.url}: {len(terms)} terms were asked for, {len(counts)} counts came")
+        if max(counts, default=0) > self.passages:
+            raise ServiceError(f"{self.url}: a term is in more passages than there are")
         return counts
 
     def find(self, weights: Mapping[str, float], average: float, most: int) -> list[Hit]:
         """See Bm25Index, but with the passages. Raises ServiceError."""
         body = {"weights": dict(weights), "average": average, "most": most}
         found = self._ask("POST", "/part/find", body, _FOUND.validate_json)
+        if len(found) > most:
+            raise ServiceError(f"{self.url}: {most:,} passages were asked for, {len(found):,} came")
         return [Hit(CorpusText(**one.model_dump(exclude={"score"})), one.score) for one in found]
 
     def _ask(self, method: str, path: str, body: Mapping[str, Any] | None, read: Callable[[bytes], _A]) -> _A:
         try:
-            with self._client.stream(method, f"{self.url}{path}", json=body) as answer:
-                answer.raise_for_status()
-                reader = BodyReader(read_body_limit(), answer.headers.get("content-encoding"))
-                return read(b"".join(map(reader.feed, answer.iter_raw())))
+            return read(self._asker.ask(method, f"{self.url}{path}", body))
         except httpx.HTTPStatusError as error:
             raise ServiceError(f"{self.url}{path} answers {error.response.status_code}") from None
-        except httpx.HTTPError as error:
-            raise ServiceError(f"{self.url} cannot be reached ({str(error) or type(error).__name__})") from None
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            reason = show(error) or type(error).__name__
+            raise ServiceError(f"{self.url} cannot be reached ({reason})") from None
         except (BodyError, ValidationError) as error:
-            reason = str(error).splitlines()[0]
+            reason = show_invalid(error) if isinstance(error, ValidationError) else str(error)
             raise ServiceError(f"{self.url}{path}: no answer of a server of passages ({reason})") from None
 
 
@@ -157,7 +172,8 @@ class RemoteRetriever:
 
     def search(self, query: str, most: int) -> list[Hit]:
         """The best passages, at most `most`, as `Retriever.search` finds them by words. Raises ServiceError."""
-        terms = list(dict.fromkeys(self._analyze(query)))
+        asked = self._analyze(query)
+        terms = list(dict.fromkeys(asked))
         if not terms or most < 1:
             return []
         counted = list(self._threads.map(lambda part: part.count(terms), self._parts))
@@ -165,7 +181,7 @@ class RemoteRetriever:
             _CountedPart(part, dict(zip(terms, counts, strict=True)))
             for part, counts in zip(self._parts, counted, strict=True)
         ]
-        weights, average = weigh_query(self._analyze(query), known)
+        weights, average = weigh_query(asked, known)
         if not weights:
             return []
         found = self._threads.map(lambda part: part.find(weights, average, most), self._parts)
@@ -189,9 +205,11 @@ def _check_whole(states: Sequence[PartState], urls: Sequence[str]) -> None:
     for state, url in zip(states, urls, strict=True):
         for name in ("corpus", "language", "shards", "of"):
             if getattr(state, name) != getattr(first, name):
-                raise InputError(f"{url} serves another index than {urls[0]}: its {name} is {getattr(state, name)}")
+                raise InputError(
+                    f"{url} serves another index than {urls[0]}: its {name} is {show(getattr(state, name))}"
+                )
     numbers = sorted(state.number for state in states)
-    if numbers != list(range(1, first.of + 1)):
+    if numbers != list(range(1, len(numbers) + 1)) or len(numbers) != first.of:
         held = ", ".join(f"{number}/{first.of}" for number in numbers)
         last = f"{first.of}/{first.of}"
         raise InputError(f"the servers have the parts {held}: name one for each from 1/{first.of} to {last}")

@@ -20,12 +20,11 @@ from typing import Any, NamedTuple, cast
 from SPARQLWrapper import GET, JSON, POST, SPARQLWrapper
 
 from hopwright.errors import ServiceError
-from hopwright.foreign import BodyError, BodyReader, JsonError, TooLargeError, load_json, read_body_limit, show
+from hopwright.foreign import BodyError, JsonError, TooLargeError, load_json, read_answer, read_body_limit, show
 from hopwright.knowledge.wikidata.sparql.cache import AnswerCache
 from hopwright.knowledge.wikidata.sparql.settings import SparqlSettings
 
 _RETRY = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
-_CHUNK = 1 << 16
 _SAID = 2000
 """Bytes that are read of what goes with an HTTP error."""
 
@@ -209,23 +208,11 @@ def read_retry_after(value: str | None, now: dt.datetime | None = None) -> float
 
 def _read_body(response: http.client.HTTPResponse, end: float) -> bytes:
     try:
-        reader = BodyReader(read_body_limit(), response.headers.get("Content-Encoding"))
-        parts: list[bytes] = []
-        received = 0
-        while part := response.read1(_CHUNK):
-            received += len(part)
-            parts.append(reader.feed(part))
-            if time.monotonic() > end:
-                # A socket's own time-out starts anew with each byte; a trickle would never end.
-                raise TimeoutError
+        body = read_answer(response, read_body_limit(), end)
     except TooLargeError:
         raise
     except BodyError as error:
         raise _RequestError(f"gives an answer that cannot be unpacked ({error})", again=True) from None
-    body = b"".join(parts)
-    promised = response.headers.get("Content-Length", "")[:20]
-    if promised.isascii() and promised.isdigit() and received < int(promised):
-        raise http.client.IncompleteRead(body, int(promised) - received)
     kind = response.headers.get("Content-Type", "").split(";")[0].strip().lower()
     if kind in ("text/html", "application/xhtml+xml") or body.lstrip()[:1] == b"<":
         raise _RequestError(
