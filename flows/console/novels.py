@@ -1,7 +1,5 @@
 """`hopwright novels …`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -158,7 +156,7 @@ def ask(folder: Path, options: Mapping[str, Any], *, dry_run: bool, as_json: boo
     _tell_asked(folder, counts, as_json=as_json)
 
 
-def _list_finding(books: list[Book], parameters: NovelDrawing) -> list[Listed]:
+def _list_finding(books: "list[Book]", parameters: NovelDrawing) -> "list[Listed]":
     """The requests that find the names of the books; a twin's renamed book asks about as much."""
     from hopwright.knowledge.books.model_finder import ModelFinder
     from hopwright.llm.estimate import ApproximateRequest
@@ -193,7 +191,7 @@ def make_star(folder: Path, options: Mapping[str, Any], *, dry_run: bool, as_jso
     _tell_asked(folder, counts, as_json=as_json)
 
 
-def _open_asking(verb: str, folder: Path, asked: tuple[str, ...], parameters: ModelParameters) -> ModelAccess:
+def _open_asking(verb: str, folder: Path, asked: tuple[str, ...], parameters: ModelParameters) -> "ModelAccess":
     """What a command that has a model ask needs of it. Raises InputError where no model, or an unknown endpoint, is
     named."""
     from hopwright.llm.config import read_settings
@@ -210,7 +208,7 @@ def _open_asking(verb: str, folder: Path, asked: tuple[str, ...], parameters: Mo
     return ModelAccess(file, home() / STORE, run, parameters.limit(), asked)
 
 
-def _open_session(access: ModelAccess) -> Session:
+def _open_session(access: "ModelAccess") -> "Session":
     from hopwright.stages.models import open_models
     from tasks.models import require_models
 
@@ -219,7 +217,7 @@ def _open_session(access: ModelAccess) -> Session:
 
 
 def _estimate_asking(
-    listed: list[Listed], access: ModelAccess, stage: str, growth: float, *, as_json: bool
+    listed: "list[Listed]", access: "ModelAccess", stage: str, growth: float, *, as_json: bool
 ) -> None:
     """What asking would cost: each listed request, times `growth`, stands for all of it."""
     from hopwright.llm.config import read_settings
@@ -236,7 +234,7 @@ def _estimate_asking(
     out.out(render_estimate(estimate))
 
 
-def _tell_asked(folder: Path, counts: Mapping[str, NovelCounts], *, as_json: bool) -> None:
+def _tell_asked(folder: Path, counts: "Mapping[str, NovelCounts]", *, as_json: bool) -> None:
     if as_json:
         print_json({"folder": str(folder), "books": {id: one.to_dict() for id, one in counts.items()}})
         return
