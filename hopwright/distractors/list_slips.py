@@ -10,7 +10,7 @@ from hopwright.knowledge.properties import PropertyTable
 from hopwright.planning.computation_forms import Extreme, read_form
 from hopwright.records import Compute, Hop
 
-_EARLIER = (0, *[1] * 7, *[2] * 7, 3)
+_EARLIER = (0, *[1] * 5, *[2] * 5, 3)
 """Of how many wrong options may be earlier: seldom all of them or none, for then the last, or the first, is the answer
 to whoever knows what came when and not the moment that is asked about.
 """

@@ -66,7 +66,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("number", ("entity",), "number", "", 0.3, number, inner=False),
     Operation("holder", ("year",), "entity", "", 0.15, holder),
     Operation("next-holder", ("year",), "entity", "comparison", 15.0, next_holder),
-    Operation("named-member", (), "entity", "", 8.0, named_member, final=0),
+    Operation("named-member", (), "entity", "", 2.0, named_member, final=0),
     Operation("next-member", ("entity",), "entity", "comparison", 400.0, next_member, final=0),
     Operation("compare", ("entity", "entity"), "entity", "comparison", 0.1, compare, final=0),
     Operation("compare-three", ("entity", "entity", "entity"), "entity", "comparison", 0.1, compare),
