@@ -407,7 +407,8 @@ def _word_entity(entry: EntityProperty, subject: EntityKind, object: EntityKind,
             chosen = _phrases(variant)
             break
     if noun and noun not in _VAGUE:
-        noun = entry.called.get(noun, noun)
+        # Nobody is asked for the Polish city in which somebody was born: it is the only Polish one among the options.
+        noun = entry.called.get(noun) or entry.called.get(noun.rpartition(" ")[2]) or noun
         for plain, typed in (("ask", "ask_typed"), ("np", "np_typed")):
             # A variant's own plain phrases are nearer to the fact than the typed phrases of the base.
             templates = chosen.get(typed) or (() if plain in chosen else getattr(entry, typed))

@@ -153,14 +153,19 @@ class _Reader:
                     self._enter_named(kind, row[column], sort)
 
     def take_people(self, rows: list[dict[str, str]]) -> None:
-        """Take what is known of the people of the series; who may be another of that name is left out."""
+        """Take what is known of the people of the series; who may be another of that name is left out.
+
+        What another table or source states is not said again, for it may name a place more narrowly.
+        """
+        stated = {(subject, property) for subject, property, _ in (*self._merge.base, *self._merge.edges)}
         for row in rows:
             entity = self._find("person", row["name"])
             if entity not in self._of_series:
                 self._merge.refused[f"{SOURCE}: another, or several people of that name"] += 1
                 continue
             for column, (property, kind, _) in self._rules["people_of_series"].items():
-                self._take_edge(entity, property, kind, row[column])
+                if (entity, property) not in stated:
+                    self._take_edge(entity, property, kind, row[column])
 
     def _enter_named(self, kind: str, name: str, sort: str) -> None:
         """Note what a series names, if no table has: an entity of another source, or a new one of a class (`sort`).

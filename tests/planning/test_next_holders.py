@@ -22,7 +22,7 @@ ANNUAL = {name: entry for name, entry in TABLE.literal.items() if entry.annual}
 def asked(sample: GraphStore) -> list[tuple[Item, int, NextHolder]]:
     """Drafts that ask who came next, the place (from 0) of that hop, and what it computes."""
     found = []
-    for item, place in find_computations(draft_items(sample, 240), re.compile("first_after|last_before")):
+    for item, place in find_computations(draft_items(sample, 480), re.compile("first_after|last_before")):
         derivation = item.hops[place].derivation
         form = read_form(derivation.expression) if isinstance(derivation, Compute) else None
         if isinstance(form, NextHolder):  # of who comes next in a series, `test_series` tells

@@ -65,7 +65,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("date", ("entity",), "date", "", 1.2, date, final=0.2),
     Operation("number", ("entity",), "number", "", 0.3, number, inner=False),
     Operation("holder", ("year",), "entity", "", 0.15, holder),
-    Operation("next-holder", ("year",), "entity", "comparison", 15.0, next_holder),
+    Operation("next-holder", ("year",), "entity", "comparison", 60.0, next_holder),
     Operation("named-member", (), "entity", "", 2.0, named_member, final=0),
     Operation("next-member", ("entity",), "entity", "comparison", 400.0, next_member, final=0),
     Operation("compare", ("entity", "entity"), "entity", "comparison", 0.1, compare, final=0),
