@@ -13,6 +13,7 @@ _HALF = ROWS[0] | {"multi_hop_question": "half \ud800"}
 _LONG = {"choices": [{"message": {"content": "A"}, "logprobs": {"content": [{"top_logprobs": [
     {"token": "A", "logprob": "( " * 5_000}]}]}}]}  # fmt: skip
 _TAGGED = {"hops": [{"derivation": {"kind": "a" * 9_000}}]}
+_PROSE = b"CHAPTER I\n\n" + b"The rain came down upon the road, and nobody looked out at it. " * 20 + b"\n\n"
 _SPARSE = {"GNU.sparse.size": "abc", "GNU.sparse.name": "x"}
 _LOCKED = pack_zip("a.txt", b"Oslo", method=zipfile.ZIP_STORED)
 _DIRECTORY = _LOCKED.rfind(b"PK\x01\x02")
@@ -44,6 +45,13 @@ FOUND: tuple[tuple[str, Any], ...] = (
     ("books", ("a.epub", _pack_epub(b" " * (1 << 20), zipfile.ZIP_BZIP2))),
     ("books", ("a.epub", _pack_epub(b"<a " * 60_000))),
     ("books", ("a.epub", _pack_epub(b"<!--" * 50_000))),
+    ("books", ("a.txt", _PROSE + b"Mr. " * 8_000)),
+    ("books", ("a.txt", _PROSE + b"King of " * 8_000)),
+    ("books", ("a.txt", _PROSE + b'"said Alder ' * 8_000)),
+    ("books", ("a.txt", _PROSE + b"They lived at " + b"Alder " * 2_000 + b"Park, in " + b"Alder " * 2_000 + b"Park.")),
+    ("books", ("a.txt", b"The Project Gutenberg EBook\n\nTitle: a" + b" " * 39_000 + b"b\n\n" + _PROSE)),
+    ("documents", (".txt", b"Oslo" + b" " * 200_000 + b"lies")),
+    ("turns", ([{"text": "<answer>" * 20_000}], True)),
     ("documents", (".jsonl", b'{"id": "half \\ud800", "contents": "Oslo"}')),
     ("parameters", b"a = " + b"[" * 100_000),
     ("parameters", b'dated = "x"\nmodels = 1\n'),

@@ -6,6 +6,7 @@ import io
 import json
 import lzma
 import random
+import re
 import tarfile
 import zipfile
 from pathlib import Path
@@ -23,6 +24,8 @@ from hopwright.knowledge.documents.readers import (
     list_source_files,
     read_documents,
 )
+from hopwright.knowledge.documents.readers.pages import _BLANK
+from tests.growth import expect_linear
 
 GOOD = {"id": 7, "title": "Oslo", "text": "Oslo is a capital.", "url": "https://example.org/oslo"}
 
@@ -469,3 +472,10 @@ def test_a_long_text_in_an_archive_is_read(tmp_path: Path, name: str) -> None:
     pack(tmp_path / name, "a.txt", text)
     ((_, read_back),) = documents(read(tmp_path / name))
     assert len(read_back) == len(text) - 2
+
+
+def test_runs_of_blanks_take_as_long_as_they_are() -> None:
+    text = "One.   \n \t\n\n  Two.  \n  Three. \t \n   \nFour."
+    assert _BLANK.sub("\n\n", text) == re.sub(r"[ \t]*\n[ \t]*\n\s*", "\n\n", text)
+    for part in (" ", " \n", "\n \tx"):
+        expect_linear(lambda size, part=part: "x" + part * size + "x", lambda text: _BLANK.sub("\n\n", text), 8_000)
