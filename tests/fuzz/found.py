@@ -51,6 +51,7 @@ FOUND: tuple[tuple[str, Any], ...] = (
     ("books", ("a.txt", _PROSE + b"They lived at " + b"Alder " * 2_000 + b"Park, in " + b"Alder " * 2_000 + b"Park.")),
     ("books", ("a.txt", b"The Project Gutenberg EBook\n\nTitle: a" + b" " * 39_000 + b"b\n\n" + _PROSE)),
     ("documents", (".txt", b"Oslo" + b" " * 200_000 + b"lies")),
+    ("books", ("a.txt", _PROSE + b"a\n\n" * 400_001)),
     ("turns", ([{"text": "<answer>" * 20_000}], True)),
     ("documents", (".jsonl", b'{"id": "half \\ud800", "contents": "Oslo"}')),
     ("parameters", b"a = " + b"[" * 100_000),

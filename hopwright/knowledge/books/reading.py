@@ -69,7 +69,10 @@ def parse_book(data: bytes, name: str, notes: BookNotes | None = None) -> Book:
         found = notes
     start, end, is_gutenberg = _find_story(text)
     fields = _read_fields(text[: start or 6000]) if is_gutenberg else {}
-    chapters, blocks = split_story(text, start, end)
+    try:
+        chapters, blocks = split_story(text, start, end)
+    except InputError as error:
+        raise InputError(f"{show(name)}: {error}") from None
     if sum(block.words for block in blocks) < _LEAST_WORDS:
         raise InputError(f"{show(name)}: no book: fewer than {_LEAST_WORDS} words of running text were found in it")
     number = _BOOK_NUMBER.search(text[: start or 6000]) if is_gutenberg else None

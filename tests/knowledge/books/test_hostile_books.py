@@ -175,3 +175,8 @@ def test_a_header_takes_as_long_as_it_is() -> None:
     book = parse_book(make(3), "x.txt")
     assert book.title == "a   b"
     expect_linear(make, lambda data: parse_book(data, "x.txt"), 15_000)
+
+
+def test_the_blocks_of_a_book_are_bounded() -> None:
+    with pytest.raises(InputError, match=r"^x\.txt: no book: more than 400,000 paragraphs$"):
+        parse_book(LEAD.encode() + b"a\n\n" * 400_001, "x.txt")
