@@ -61,12 +61,17 @@ def audit_novels(found: NovelSet, texts: BookTexts, tell: Callable[[str], None])
     """Check every item and every twin of a folder. Books that the shelf lacks are said to be skipped."""
     violations: list[NovelViolation] = []
     skipped: dict[str, str] = {}
+    forged = {sha for sha, text in found.windows.items() if hash_text(text) != sha}
     counters: dict[tuple[str, int, int], WindowCounter] = {}
     read: dict[str, dict[int, Paragraph]] = {}
     for number, item in enumerate(found.everything):
         if number % 50 == 0:
             tell(f"item {number:,} of {len(found.everything):,}")
         violations += [NovelViolation("shape", item.id, reason) for reason in _check_shape(item)]
+        if item.window.sha256 in forged:
+            violations.append(NovelViolation("window", item.id, "the embedded window has another hash"))
+        elif found.windows and item.window.sha256 not in found.windows:
+            violations.append(NovelViolation("window", item.id, "its window is not embedded, as others are"))
         names = found.books.get(item.window.book)
         if names is None:
             violations.append(NovelViolation("window", item.id, "nothing is said of its book"))

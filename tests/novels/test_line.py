@@ -136,6 +136,22 @@ def test_embedded_windows_need_no_books(tmp_path: Path, shelf: Path) -> None:
     assert any("hopwright novels add" in why for why in report.skipped.values())
 
 
+def test_embedded_windows_are_held_against_their_hash(tmp_path: Path, shelf: Path) -> None:
+    parameters = NovelQuestionsParameters.model_validate({"items": 1, "lengths": ["4k"], "hops": ["1"], "embed": True})
+    write_novel_set(open_books(shelf, ["tide"]), tmp_path / "set", parameters, lambda _: None)
+    found = read_novel_set(tmp_path / "set")
+    assert audit(found, BookTexts(found, shelf)) == set()
+    window = found.items[0].window
+    forged = replace(found, windows={**found.windows, window.sha256: "FORGED WINDOW"})
+    with pytest.raises(InputError, match="has another hash"):
+        BookTexts(forged, shelf).cut(window)
+    for held in (shelf, tmp_path / "no-shelf"):
+        report = audit_novels(forged, BookTexts(forged, held), lambda _: None)
+        assert [(one.check, one.item) for one in report.violations] == [("window", found.items[0].id)]
+    lacking = replace(found, windows={sha: text for sha, text in found.windows.items() if sha != window.sha256})
+    assert audit(lacking, BookTexts(lacking, shelf)) == {"window"}
+
+
 def test_twins_rename_everybody(small_set: NovelSet, texts: BookTexts) -> None:
     originals = {item.id: item for item in small_set.items}
     for twin in small_set.twins:
