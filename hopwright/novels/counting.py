@@ -12,6 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from hopwright.knowledge.books.name_words import load_name_words
 from hopwright.novels.book_names import BookNames
 from hopwright.novels.records import NovelHop, NovelItem
 
@@ -30,6 +31,7 @@ _SAID_AFTER = re.compile(rf"[\s,]*\b(?:{_VERBS})\s+")
 _SAYS_NEXT = re.compile(rf"\s+(?:{_VERBS})\b")
 _SAID_BEFORE = re.compile(rf"\s+(?:{_VERBS})(?:\s+\w+){{0,3}}\s*[,:]\s*(?:--)?\s*")
 _OPENING = re.compile('["“]')
+_ALLOWED = re.compile(r"\s+(#+)")
 _SOMEBODY = -1
 
 
@@ -83,8 +85,23 @@ class WindowCounter:
         """The names of persons and places in a text that are none of the allowed ones."""
         rest = text
         for name in sorted(allowed, key=len, reverse=True):
-            rest = rest.replace(name, "#")
-        return [rest[seen.start : seen.end] for seen in self._find_names(rest) if not seen.thing]
+            rest = rest.replace(name, "#" * len(name))
+        return [
+            rest[seen.start : seen.end]
+            for seen in self._find_names(rest)
+            if not seen.thing and not self._is_title(seen, text, rest)
+        ]
+
+    def _is_title(self, seen: Seen, text: str, rest: str) -> bool:
+        """Whether it is the title of an allowed name behind it, and no name of its own: "King Louis" may be said of
+        Louis, unless it means somebody else."""
+        word = rest[seen.start : seen.end].rstrip(".")
+        name = _ALLOWED.match(rest, seen.end)
+        if seen.who or word not in load_name_words().titles or name is None:
+            return False
+        whole = " ".join(text[seen.start : name.end()].split())
+        known, own = (self._names.forms.get(form, ()) for form in (whole, text[name.start(1) : name.end()]))
+        return not known or bool(set(known) & set(own))
 
     def locate(self, hop: NovelHop) -> list[int]:
         """The numbers of the paragraphs that a hop states. Raises KeyError for one that does not begin there."""
