@@ -128,7 +128,7 @@ def read_gold(path: Path) -> dict[str, GoldItem]:
     if not path.exists():
         return {}
     try:
-        keys = [GoldItem.model_validate_json(line) for line in path.read_text("utf-8").splitlines() if line]
+        keys = [GoldItem.model_validate_json(line) for line in path.read_text("utf-8").split("\n") if line]
     except (OSError, UnicodeDecodeError, ValidationError):
         raise InputError(f"{path}: not a list of gold items; export the review again") from None
     return {one.key: one for one in keys}

@@ -94,7 +94,7 @@ class Ledger:
             text = self.path.read_bytes().decode("utf-8")
         except (OSError, UnicodeDecodeError):
             return
-        for line in text.splitlines():
+        for line in text.split("\n"):
             try:
                 self._take(json.loads(line))
             except (json.JSONDecodeError, ValidationError, TypeError):  # a line that a kill cut in two

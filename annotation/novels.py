@@ -69,7 +69,7 @@ def build_novel_task(item: NovelItem, found: NovelSet, texts: BookTexts) -> Task
     fixed = {FIX_QUESTION: drop_controls(item.question), FIX_ANSWER: drop_controls(item.answer)}
     page = load_template("annotation", "novel.html.j2").render(
         item=item,
-        title=found.books[item.window.book].title,
+        title=found.find_book(item.window.book).title,
         tokens=f"{item.window.tokens:,}",
         hops=[_view(hop, item, texts.read(item.window.book)) for hop in item.hops],
     )

@@ -16,9 +16,11 @@ import math
 import os
 import re
 import stat
+import struct
 import time
 import tomllib
 import unicodedata
+import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,6 +46,11 @@ _DEPTH = 64
 _NO_FILES = {
     stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"
 }  # fmt: skip
+DAMAGED_HEADERS = (RuntimeError, ValueError, ArithmeticError, LookupError, struct.error)
+"""What zipfile and tarfile raise beside their own errors for the headers of a damaged archive."""
+_PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""Packings of a zip's members that `zipfile` unpacks in pieces: of bz2 and LZMA it takes what comes, however much."""
+_NAMED_PACKINGS = {9: "deflate64", zipfile.ZIP_BZIP2: "bzip2", zipfile.ZIP_LZMA: "LZMA", 93: "zstandard"}
 _SHOWN = 200
 _SHOWN_OF_FILE = 300
 
@@ -60,6 +67,10 @@ class BodyError(ValueError):
 
 class TooLargeError(BodyError):
     """A body that is longer than is read of one."""
+
+
+class PackingError(zipfile.BadZipFile):
+    """A member of a zip that is packed in a way that is not unpacked."""
 
 
 class JsonError(ValueError):
@@ -300,6 +311,26 @@ def read_bounded(file: IO[bytes], most: int, what: object) -> bytes:
     if len(data) > most:
         raise InputError(f"{what} is too large: more than {most >> 20:,} MiB are not read at once")
     return data
+
+
+def open_member(archive: zipfile.ZipFile, name: str | zipfile.ZipInfo) -> IO[bytes]:
+    """Open a member of a zip, whose bytes are to be read in pieces: the size that it states may not be its own.
+
+    Raises PackingError for one that is packed in another way than by deflate, zipfile.BadZipFile for a locked one.
+    """
+    entry = name if isinstance(name, zipfile.ZipInfo) else archive.getinfo(name)
+    check_packing(entry)
+    try:
+        return archive.open(entry)
+    except (RuntimeError, ValueError, struct.error) as error:
+        raise zipfile.BadZipFile(str(error)) from None
+
+
+def check_packing(entry: zipfile.ZipInfo) -> None:
+    """Raises PackingError for a member that cannot be unpacked in pieces."""
+    if entry.compress_type not in _PACKINGS:
+        packing = _NAMED_PACKINGS.get(entry.compress_type, f"method {entry.compress_type}")
+        raise PackingError(f"{show(entry.filename)} is packed by {packing}; pack it by deflate")
 
 
 def read_file(path: Path, most: int = LONGEST_LINE) -> bytes:

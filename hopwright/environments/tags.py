@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 
 from hopwright.environments.episode import Episode
 from hopwright.environments.tools import IMAGE_SEARCH, READ, SEARCH
@@ -26,7 +27,7 @@ TAGS = {
 }  # fmt: skip
 ARGUMENT = {SEARCH.name: "query", READ.name: "id", IMAGE_SEARCH.name: "image"}
 """The one argument of a tool that a tag gives."""
-_ACTION = re.compile(r"<(search|text_search|read|image_search|answer)>(.*?)</\1>", re.DOTALL)
+_OPENING = re.compile(r"<(search|text_search|read|image_search|answer)>")
 _SHOWN = re.compile(r"</?information>")
 _THOUGHT = re.compile(r"</?think>")
 
@@ -36,18 +37,44 @@ def take_tagged(episode: Episode, said: str) -> list[str]:
 
     The episode's reader of answers has to be `read_tagged_answer`.
     """
-    action = _ACTION.search(said)
+    action = _find_action(said)
     if action is None or _SHOWN.search(said):
         return episode.take(_THOUGHT.sub(" ", said), [ToolCall(f"call_{len(episode.messages)}", NO_ACTION, "")], said)
-    words = _THOUGHT.sub(" ", said[: action.start()])
-    if action[1] == "answer":
-        return episode.take(said[: action.end()], [], said)
-    name = TAGS[action[1]]
-    arguments = json.dumps({ARGUMENT[name]: action[2].strip()}, ensure_ascii=False)
+    if action.tag == "answer":
+        return episode.take(said[: action.end], [], said)
+    words = _THOUGHT.sub(" ", said[: action.start])
+    name = TAGS[action.tag]
+    arguments = json.dumps({ARGUMENT[name]: action.held.strip()}, ensure_ascii=False)
     return episode.take(words, [ToolCall(f"call_{len(episode.messages)}", name, arguments)], said)
 
 
 def read_tagged_answer(text: str) -> str | None:
     """What stands between the tags of the answer; None where nothing does."""
-    found = re.search(r"<answer>(.*?)</answer>", text, re.DOTALL)
-    return found[1].strip() or None if found else None
+    _, opened, rest = text.partition("<answer>")
+    held, closed, _ = rest.partition("</answer>")
+    return held.strip() or None if opened and closed else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Action:
+    """A tag with what it holds; `start` and `end` are its place in the text."""
+
+    tag: str
+    held: str
+    start: int
+    end: int
+
+
+def _find_action(said: str) -> _Action | None:
+    """The first tag that is closed."""
+    unclosed: set[str] = set()
+    for opening in _OPENING.finditer(said):
+        tag = opening[1]
+        if tag in unclosed:
+            continue
+        closing = f"</{tag}>"
+        if (place := said.find(closing, opening.end())) >= 0:
+            return _Action(tag, said[opening.end() : place], opening.start(), place + len(closing))
+        # What nothing closes here, nothing closes later.
+        unclosed.add(tag)
+    return None

@@ -61,12 +61,17 @@ def audit_novels(found: NovelSet, texts: BookTexts, tell: Callable[[str], None])
     """Check every item and every twin of a folder. Books that the shelf lacks are said to be skipped."""
     violations: list[NovelViolation] = []
     skipped: dict[str, str] = {}
+    forged = {sha for sha, text in found.windows.items() if hash_text(text) != sha}
     counters: dict[tuple[str, int, int], WindowCounter] = {}
     read: dict[str, dict[int, Paragraph]] = {}
     for number, item in enumerate(found.everything):
         if number % 50 == 0:
             tell(f"item {number:,} of {len(found.everything):,}")
         violations += [NovelViolation("shape", item.id, reason) for reason in _check_shape(item)]
+        if item.window.sha256 in forged:
+            violations.append(NovelViolation("window", item.id, "the embedded window has another hash"))
+        elif found.windows and item.window.sha256 not in found.windows:
+            violations.append(NovelViolation("window", item.id, "its window is not embedded, as others are"))
         names = found.books.get(item.window.book)
         if names is None:
             violations.append(NovelViolation("window", item.id, "nothing is said of its book"))
@@ -139,10 +144,13 @@ def _check_words(item: NovelItem, names: BookNames) -> Iterator[str]:
                 yield f"hop {hop.index}: does not ask by {name}"
         if missing := [name for name in clues if name not in item.question]:
             yield f"the question does not ask by {missing[0]}"
-        if hop.entity is not None and known[hop.entity].name != hop.answer:
-            yield f"hop {hop.index}: the answer is not the entity's name"
-        if hop.entity is not None and set(hop.answer_aliases) != set(known[hop.entity].aliases) - {hop.answer}:
-            yield f"hop {hop.index}: the aliases are not the entity's"
+        if hop.entity is not None:
+            # A model's last answer is the span that it chose.
+            chosen = hop.step == "asked" and hop.index == len(item.hops)
+            if hop.answer not in (known[hop.entity].aliases if chosen else (known[hop.entity].name,)):
+                yield f"hop {hop.index}: the answer is not the entity's name"
+            if set(hop.answer_aliases) != set(known[hop.entity].aliases) - {hop.answer}:
+                yield f"hop {hop.index}: the aliases are not the entity's"
         before = hop.answer
     for name in sorted({known[clue].name for hop in item.hops for clue in hop.clues}, key=len, reverse=True):
         rest = rest.replace(name, "#")
@@ -220,7 +228,8 @@ def _check_twins(found: NovelSet) -> Iterator[tuple[str, str]]:
         if mine & {name.casefold() for name in (twin.answer, *twin.answer_aliases)}:
             yield twin.id, "has its original's answer"
         changed = {pair.original: pair.surrogate for pair in twin.world}
-        if any(changed.get(hop.answer, hop.answer) == hop.answer for hop in one.hops if hop.entity is not None):
+        named = [(hop.answer, *hop.answer_aliases) for hop in one.hops if hop.entity is not None]
+        if not all(any(changed.get(name, name) != name for name in names) for names in named):
             yield twin.id, "keeps a name of its original"
     twins = {twin.id for twin in found.twins}
     yield from ((id, "its twin is missing") for id, item in originals.items() if item.twin and item.twin not in twins)

@@ -8,9 +8,11 @@ rules of each kind of hop.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from hopwright.knowledge.books.name_words import load_name_words
 from hopwright.novels.book_names import BookNames
 from hopwright.novels.records import NovelHop, NovelItem
 
@@ -28,6 +30,8 @@ _OF = re.compile(r"[A-Z][a-z]+ of $")
 _SAID_AFTER = re.compile(rf"[\s,]*\b(?:{_VERBS})\s+")
 _SAYS_NEXT = re.compile(rf"\s+(?:{_VERBS})\b")
 _SAID_BEFORE = re.compile(rf"\s+(?:{_VERBS})(?:\s+\w+){{0,3}}\s*[,:]\s*(?:--)?\s*")
+_OPENING = re.compile('["“]')
+_ALLOWED = re.compile(r"\s+(#+)")
 _SOMEBODY = -1
 
 
@@ -81,8 +85,23 @@ class WindowCounter:
         """The names of persons and places in a text that are none of the allowed ones."""
         rest = text
         for name in sorted(allowed, key=len, reverse=True):
-            rest = rest.replace(name, "#")
-        return [rest[seen.start : seen.end] for seen in self._find_names(rest) if not seen.thing]
+            rest = rest.replace(name, "#" * len(name))
+        return [
+            rest[seen.start : seen.end]
+            for seen in self._find_names(rest)
+            if not seen.thing and not self._is_title(seen, text, rest)
+        ]
+
+    def _is_title(self, seen: Seen, text: str, rest: str) -> bool:
+        """Whether it is the title of an allowed name behind it, and no name of its own: "King Louis" may be said of
+        Louis, unless it means somebody else."""
+        word = rest[seen.start : seen.end].rstrip(".")
+        name = _ALLOWED.match(rest, seen.end)
+        if seen.who or word not in load_name_words().titles or name is None:
+            return False
+        whole = " ".join(text[seen.start : name.end()].split())
+        known, own = (self._names.forms.get(form, ()) for form in (whole, text[name.start(1) : name.end()]))
+        return not known or bool(set(known) & set(own))
 
     def locate(self, hop: NovelHop) -> list[int]:
         """The numbers of the paragraphs that a hop states. Raises KeyError for one that does not begin there."""
@@ -231,31 +250,19 @@ class WindowCounter:
         or somebody."""
         one = self.paragraphs[number]
         found: set[int] = set()
+        people = [seen for seen in one.names if seen.who and seen.who <= self._persons]
+        starts = [seen.start for seen in people]
+        closed = -1
         for start, end in _list_quotes(one.text):
+            before, closed = closed, end
             if words and words not in _fold(one.text[start:end]):
                 continue
-            speaker = self._find_speaker(one, start, end)
+            speaker = _find_speaker(one.text, people, starts, (start, end), before)
             if len(speaker) == 1:
                 found |= speaker
             elif words:
                 found.add(_SOMEBODY)
         return found or ({_SOMEBODY} if words else set())
-
-    def _find_speaker(self, one: Paragraph, start: int, end: int) -> frozenset[int]:
-        people = [seen for seen in one.names if seen.who and seen.who <= self._persons]
-        outside = [seen for seen in people if not start <= seen.start < end]
-        for seen in outside:
-            if seen.start > end and '"' not in one.text[end + 1 : seen.start] and "“" not in one.text[end : seen.start]:
-                between = one.text[end + 1 : seen.start]
-                if _SAID_AFTER.fullmatch(between) or (
-                    not between.strip(" \r\n,") and _SAYS_NEXT.match(one.text, seen.end)
-                ):
-                    return seen.who
-                break
-        before = [seen for seen in outside if seen.end < start]
-        if before and _SAID_BEFORE.fullmatch(one.text, before[-1].end, start - 1):
-            return before[-1].who
-        return frozenset()
 
     def _read_once(self, text: str, start: int, known: dict[int, Paragraph]) -> Paragraph:
         held = known.get(start)
@@ -283,10 +290,11 @@ class WindowCounter:
     def _find_names(self, text: str) -> Iterator[Seen]:
         """The names of a text, from left to right, the longest form at each place."""
         end = 0
-        for run in _RUN.finditer(text):
+        runs = list(_RUN.finditer(text))
+        for number, run in enumerate(runs):
             if run.start() < end:
                 continue
-            for pattern, form in self._forms.get(run[0], ()):
+            for pattern, form in self._list_forms(runs, number):
                 if match := pattern.match(text, run.start()):
                     who = frozenset(self._names.forms[form])
                     if who & self._places and _OF.search(text, max(0, run.start() - 20), run.start()):
@@ -295,16 +303,56 @@ class WindowCounter:
                     yield Seen(run.start(), end, who, form in self._things)
                     break
 
+    def _list_forms(self, runs: Sequence[re.Match[str]], number: int) -> Iterator[tuple[re.Pattern[str], str]]:
+        """The forms whose runs of letters the text has from a run on, the longest first."""
+        node = self._forms
+        found: list[_Forms] = []
+        while number < len(runs) and runs[number][0] in node.longer:
+            node = node.longer[runs[number][0]]
+            found.append(node)
+            number += 1
+        for one in reversed(found):
+            yield from one.here
 
-def _sort_forms(forms: Iterable[str]) -> dict[str, list[tuple[re.Pattern[str], str]]]:
-    """The forms by their first run of letters, the longest first."""
-    found: dict[str, list[tuple[re.Pattern[str], str]]] = {}
+
+@dataclass(slots=True)
+class _Forms:
+    """Forms by their runs of letters: those that end here, the longest first, and those that go on, by the next run."""
+
+    here: list[tuple[re.Pattern[str], str]] = field(default_factory=list)
+    longer: dict[str, _Forms] = field(default_factory=dict)
+
+
+def _sort_forms(forms: Iterable[str]) -> _Forms:
+    top = _Forms()
     for form in sorted(forms, key=lambda one: (-len(one), one)):
-        run = _RUN.match(form)
-        if run is not None:
+        node = top
+        for run in _RUN.findall(form) if _RUN.match(form) else ():
+            node = node.longer.setdefault(run, _Forms())
+        if node is not top:
             spaced = r"\s+".join(re.escape(word) for word in form.split())
-            found.setdefault(run[0], []).append((re.compile(rf"{spaced}(?![{_LETTER}])"), form))
-    return found
+            node.here.append((re.compile(rf"{spaced}(?![{_LETTER}])"), form))
+    return top
+
+
+def _find_speaker(
+    text: str, people: Sequence[Seen], starts: Sequence[int], quote: tuple[int, int], closed: int
+) -> frozenset[int]:
+    """Whom the words right beside a quotation name as its speaker; `closed` is where the one before it ends."""
+    start, end = quote
+    if (after := bisect_right(starts, end)) < len(people):
+        seen = people[after]
+        if _OPENING.search(text, end + 1, seen.start) is None:
+            between = text[end + 1 : seen.start]
+            if _SAID_AFTER.fullmatch(between) or (not between.strip(" \r\n,") and _SAYS_NEXT.match(text, seen.end)):
+                return seen.who
+    before = bisect_left(starts, start) - 1
+    while before >= 0 and people[before].end >= start:
+        before -= 1
+    # What stands before another quotation does not say who speaks in this one.
+    if before >= 0 and people[before].end > closed and _SAID_BEFORE.fullmatch(text, people[before].end, start - 1):
+        return people[before].who
+    return frozenset()
 
 
 def _cut(text: str) -> Iterator[tuple[int, int]]:

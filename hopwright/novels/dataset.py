@@ -79,6 +79,12 @@ class NovelSet:
         """Items and twins."""
         return (*self.items, *self.twins)
 
+    def find_book(self, id: str) -> BookNames:
+        """What the set says of a book. Raises InputError where it says nothing."""
+        if id not in self.books:
+            raise InputError(f"{self.folder}: nothing is said of the book {show(id)}")
+        return self.books[id]
+
 
 class BookTexts:
     """The texts of a set's books, from the shelf, by SHA-256; those of twins are renamed when they are asked for."""
@@ -93,9 +99,7 @@ class BookTexts:
     def read(self, id: str) -> str:
         """The text of a book, with its own line ends. Raises InputError where the shelf does not have its file."""
         if id not in self._texts:
-            names = self._found.books.get(id)
-            if names is None:
-                raise InputError(f"{self._found.folder}: nothing is said of the book {show(id)}")
+            names = self._found.find_book(id)
             folder = self._files.get(names.sha256[:8])
             book = open_book(folder) if folder is not None else None
             if book is None or book.sha256 != names.sha256:
@@ -111,10 +115,10 @@ class BookTexts:
 
     def cut(self, window: WindowRef) -> str:
         """The text of a window, with plain line feeds. Raises InputError where it is not the one that is meant."""
-        if (held := self._found.windows.get(window.sha256)) is not None:
-            return held
         if window.sha256 not in self._windows:
-            text = plain_lines(self.read(window.book)[window.start : window.end])
+            text = self._found.windows.get(window.sha256)
+            if text is None:
+                text = plain_lines(self.read(window.book)[window.start : window.end])
             if hash_text(text) != window.sha256:
                 raise InputError(f"{window.book}: the window from character {window.start:,} has another hash")
             self._windows[window.sha256] = text
@@ -228,7 +232,9 @@ def read_novel_set(folder: Path) -> NovelSet:
         try:
             rows = [row or {} for row in read_parquet_rows(folder / "windows.parquet", _WINDOW_SCHEMA.names)]
             windows = {row["sha256"]: row["text"] for row in rows}
-        except (OSError, ParquetError, KeyError):
+            if not all(isinstance(text, str) for row in windows.items() for text in row):
+                raise ParquetError("its columns hold no texts")
+        except (OSError, ParquetError, KeyError, TypeError):
             raise InputError(f"{folder / 'windows.parquet'}: damaged") from None
     return NovelSet(folder, items, twins, books, renames, windows)
 

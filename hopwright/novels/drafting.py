@@ -93,6 +93,8 @@ class NovelDrafter:
         self.names = describe_book(novel.book, novel.graph)
         self.counts = NovelCounts()
         self.placed: dict[str, Placed] = {}
+        # By length, a window that proves each chain.
+        self.drawn_in: dict[tuple[Step, ...], dict[int, Window]] = {}
         self._parameters = parameters
         self._by_model = by_model
         self._lengths = sorted({K * int(one.removesuffix("k")) for one in parameters.lengths})
@@ -172,6 +174,7 @@ class NovelDrafter:
                 for chain in drawer.draw(hops, most, tally, parameters.distance, parameters.distance_most):
                     steps = tuple(_shift(step, window.first) for step in chain.steps)
                     found[hops].setdefault(steps, replace(chain, steps=steps))
+                    self.drawn_in.setdefault(steps, {}).setdefault(window.length, window)
         self.counts.drawn += tally.drawn
         self.counts.proven += tally.proven
         self.counts.refused.update(tally.refuted)
@@ -184,17 +187,28 @@ class NovelDrafter:
             yield from self._make_at_depths(steps, words)
             return
         blocks = [place for step in steps for place in step.places]
+        refused: list[str] = []
+        made = False
         for length in self._lengths:
             fitting = [one for one in self._windows[length] if one.first <= min(blocks) and max(blocks) < one.stop]
             rng = random.Random(f"{self._parameters.seed}:{self.novel.book.id}:{length}:{blocks}")
             rng.shuffle(fitting)
-            for window in fitting[:_WINDOWS_TRIED]:
+            tried = fitting[:_WINDOWS_TRIED]
+            # A chain by rules gives way to another one; a model's words are paid for, and were drawn in a window that
+            # proves them.
+            drawn = self.drawn_in.get(steps, {}).get(length) if words else None
+            if drawn is not None and drawn not in tried:
+                tried.append(drawn)
+            for window in tried:
                 item = self.make_placed(window, steps, words=words)
                 if isinstance(item, str):
-                    self.counts.left_out[item] += 1
+                    refused.append(item)
                     continue
+                made = True
                 yield item
                 break
+        if refused and not made:
+            self.counts.left_out[refused[-1]] += 1
 
     def _make_at_depths(self, steps: tuple[Step, ...], words: ModelWords | None) -> Iterator[NovelItem]:
         """The items of a chain in windows that are cut so that its answer stands at each of the depths."""
@@ -298,13 +312,16 @@ class NovelDrafter:
         elif entity is not None:
             spans.insert(0, self._cite(step.places[0], entity.id))
         said = " ".join(self.novel.book.text[free.start : free.end].split()) if free else f"{step.answer:,}"
+        # An answer that a model chose is published as its paragraph has it, one on the way as the next hop asks by it.
+        answer = said if free or entity is None else entity.name
+        aliases = {entity.name: None, **dict.fromkeys(entity.aliases)} if entity else {}
         return NovelHop(
             index=number,
             question=question,
-            answer=entity.name if entity else said,
+            answer=answer,
             answer_type="entity" if entity else "string" if free else "number",
             answer_id=f"{entity.kind}-{entity.id}" if entity else None,
-            answer_aliases=tuple(one for one in entity.aliases if one != entity.name) if entity else (),
+            answer_aliases=tuple(one for one in aliases if one != answer),
             depends_on=(number - 1,) if step.follows and number > 1 else (),
             derivation=self._derive(step, spans),
             evidence=Evidence.of(spans=spans),

@@ -364,7 +364,7 @@ def _list_held_back(folder: Path) -> list[Rejected]:
     path = folder / HELD_BACK
     if not path.is_file():
         return []
-    held = [HeldBack.model_validate_json(line) for line in path.read_text("utf-8").splitlines()]
+    held = [HeldBack.model_validate_json(line) for line in path.read_text("utf-8").split("\n") if line]
     return [Rejected(key=one.id, check=one.reason, reason=f"{one.what}: shared with {one.shares_with}") for one in held]
 
 

@@ -38,7 +38,7 @@ def read_passages(folder: Path, merge: Merge, names: Names, titles: Mapping[str,
     Where only the name leads there, what the passage says must agree with what is known: an occupation, or a year.
     """
     rows: list[tuple[str, str, str]] = []
-    for line in (folder / "documents/passages.jsonl").read_text("utf-8").splitlines():
+    for line in filter(None, (folder / "documents/passages.jsonl").read_text("utf-8").split("\n")):
         one = json.loads(line)
         rows.append((one["title"], one["text"], one["wikidata_id"] or ""))
     more = json.loads((folder / "passages/wikipedia_passages.json").read_text("utf-8"))

@@ -30,7 +30,7 @@ def read_wiki2(path: Path, merge: Merge, names: Names, states: Mapping[str, str]
     classes: dict[str, set[str]] = defaultdict(set)
     humans: set[str] = set()
     source = "2wiki"
-    for line in path.read_text("utf-8").splitlines():
+    for line in filter(None, path.read_text("utf-8").split("\n")):
         record = json.loads(line)
         subjects = list(dict.fromkeys(name for name, _, _ in record["evidences"]))
         ids = record["entity_ids"].split("_")

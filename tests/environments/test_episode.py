@@ -17,6 +17,7 @@ from hopwright.environments.task import Task
 from hopwright.environments.verifier import verify
 from hopwright.llm.tool_calls import ToolCall
 from tests.environments.worlds import be_perfect, make_task, play, read_answer, search
+from tests.growth import expect_linear
 
 
 def begin(task: Task, finder: object, **options: object) -> Episode:
@@ -149,3 +150,23 @@ def test_messages_hold_the_turn_to_the_letter() -> None:
     masked = render_masked(episode.messages)
     assert masked.text == f"{said}\n<information>{told}</information>\n"
     assert masked.written == ((0, len(said)),)
+
+
+def test_actions_as_tags_take_as_long_to_find_as_the_turn_is() -> None:
+    task, finder = make_task()
+
+    def take(said: str) -> list[str]:
+        return take_tagged(tagged(task, finder), said)
+
+    for tag in ("<answer>", "<search><answer>", "<search>x</answer>"):
+        expect_linear(lambda size, tag=tag: tag * size, take, 4_000)
+        expect_linear(lambda size, tag=tag: tag * size, read_tagged_answer, 4_000)
+
+
+def test_the_first_tag_that_is_closed_counts() -> None:
+    task, finder = make_task()
+    episode = tagged(task, finder)
+    (told,) = take_tagged(episode, "<answer>no <search> Fact 1: </search><answer>x</search>")
+    assert told == take_tagged(tagged(task, finder), "<search>Fact 1:</search>")[0]
+    assert read_tagged_answer("<answer> a <answer>b</answer></answer>") == "a <answer>b"
+    assert read_tagged_answer("</answer><answer>a") is None

@@ -22,18 +22,18 @@ def pack_gzip(data: bytes) -> bytes:
     return packer.compress(data) + packer.flush()
 
 
-def pack_tar(name: str, data: bytes) -> bytes:
+def pack_tar(name: str, data: bytes, **headers: str) -> bytes:
     buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+    with tarfile.open(fileobj=buffer, mode="w:gz", format=tarfile.PAX_FORMAT) as archive:
         entry = tarfile.TarInfo(name)
-        entry.size = len(data)
+        entry.size, entry.pax_headers = len(data), headers
         archive.addfile(entry, io.BytesIO(data))
     return buffer.getvalue()
 
 
-def pack_zip(name: str, data: bytes, *more: tuple[str, bytes]) -> bytes:
+def pack_zip(name: str, data: bytes, *more: tuple[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(buffer, "w", method) as archive:
         for one, content in ((name, data), *more):
             archive.writestr(one, content)
     return buffer.getvalue()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from typing import Any
 
-from tests.fuzz.files import pack_zip
+from tests.fuzz.files import pack_tar, pack_zip
 from tests.fuzz.targets import ROWS
 
 _STATE = {"corpus": "c", "language": "english", "shards": 2, "number": 1, "of": 1, "passages": 10, "terms": 300}
@@ -24,6 +25,22 @@ _HALF = ROWS[0] | {"multi_hop_question": "half \ud800"}
 _LONG = {"choices": [{"message": {"content": "A"}, "logprobs": {"content": [{"top_logprobs": [
     {"token": "A", "logprob": "( " * 5_000}]}]}}]}  # fmt: skip
 _TAGGED = {"hops": [{"derivation": {"kind": "a" * 9_000}}]}
+_PROSE = b"CHAPTER I\n\n" + b"The rain came down upon the road, and nobody looked out at it. " * 20 + b"\n\n"
+_SPARSE = {"GNU.sparse.size": "abc", "GNU.sparse.name": "x"}
+_LOCKED = pack_zip("a.txt", b"Oslo", method=zipfile.ZIP_STORED)
+_DIRECTORY = _LOCKED.rfind(b"PK\x01\x02")
+_PACKAGE = (
+    b'<package><title>Rain</title><item id="a" href="a.xhtml" media-type="application/xhtml+xml"/>'
+    b'<spine><itemref idref="a"/></spine></package>'
+)
+
+
+def _pack_epub(page: bytes, method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    container = b'<c><rootfile full-path="o/p.opf"/></c>'
+    files = (("o/p.opf", _PACKAGE), ("o/a.xhtml", page))
+    return pack_zip("META-INF/container.xml", container, *files, method=method)
+
+
 _PICTURES = b"file\tentity\tlicence\tauthor\tkind\n"
 _ROW = _PICTURES + b"a.svg\tQ142\tCC0-1.0\tnobody\tflag\n"
 _SVG = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %s">%s</svg>'
@@ -39,6 +56,21 @@ FOUND: tuple[tuple[str, Any], ...] = (
     ("documents", (".jsonl", b"[" * 200_000 + b"\n")),
     ("documents", (".json", b'[{"id": ' + b"9" * 6_000 + b', "text": "Oslo"}]')),
     ("documents", (".zip", pack_zip("a.txt", b"Oslo").replace(b"\x14\x00\x00\x00", b"\x14\x00\x01\x00"))),
+    ("documents", (".zip", _LOCKED[: _DIRECTORY + 6] + b"\x63" + _LOCKED[_DIRECTORY + 7 :])),
+    ("documents", (".zip", pack_zip("a.jsonl", b" " * (1 << 20), method=zipfile.ZIP_BZIP2))),
+    ("documents", (".tar.gz", pack_tar("a.txt", b"Oslo", **_SPARSE))),
+    ("corpus", (".tar.gz", pack_tar("wikidata5m_all_triplet.txt", b"Q1\tP31\tQ2\n", **_SPARSE))),
+    ("books", ("a.epub", _pack_epub(b" " * (1 << 20), zipfile.ZIP_BZIP2))),
+    ("books", ("a.epub", _pack_epub(b"<a " * 60_000))),
+    ("books", ("a.epub", _pack_epub(b"<!--" * 50_000))),
+    ("books", ("a.txt", _PROSE + b"Mr. " * 8_000)),
+    ("books", ("a.txt", _PROSE + b"King of " * 8_000)),
+    ("books", ("a.txt", _PROSE + b'"said Alder ' * 8_000)),
+    ("books", ("a.txt", _PROSE + b"They lived at " + b"Alder " * 2_000 + b"Park, in " + b"Alder " * 2_000 + b"Park.")),
+    ("books", ("a.txt", b"The Project Gutenberg EBook\n\nTitle: a" + b" " * 39_000 + b"b\n\n" + _PROSE)),
+    ("documents", (".txt", b"Oslo" + b" " * 200_000 + b"lies")),
+    ("books", ("a.txt", _PROSE + b"a\n\n" * 400_001)),
+    ("turns", ([{"text": "<answer>" * 20_000}], True)),
     ("documents", (".jsonl", b'{"id": "half \\ud800", "contents": "Oslo"}')),
     ("parameters", b"a = " + b"[" * 100_000),
     ("parameters", b'dated = "x"\nmodels = 1\n'),

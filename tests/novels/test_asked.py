@@ -13,14 +13,25 @@ import pytest
 from aiohttp import web
 
 from hopwright.errors import InputError
+from hopwright.knowledge.books.mentions import build_graph
+from hopwright.knowledge.books.reading import BookNotes, parse_book
+from hopwright.knowledge.books.windows import Window
 from hopwright.llm.session import Session
+from hopwright.novels import drafting
 from hopwright.novels.audit import audit_novels
+from hopwright.novels.book_names import describe_book
+from hopwright.novels.counting import WindowCounter
 from hopwright.novels.dataset import BookTexts, NovelSet, read_novel_set, write_asked_set
-from hopwright.novels.shelf import open_books
+from hopwright.novels.drafting import ModelWords, NovelDrafter
+from hopwright.novels.records import Stretch
+from hopwright.novels.shelf import add_book, open_books, read_novel
+from hopwright.planning.mention_chains import ProvenChain
+from hopwright.records import Provenance
 from hopwright.settings import NovelAskParameters
+from hopwright.wording.rules.mention_wording import WordedChain
 from tests.llm.builders import run, settings
 from tests.llm.wire_server import WireServer
-from tests.novels.story import PEOPLE, PLACES
+from tests.novels.story import PEOPLE, PLACES, tell_story
 
 PARAMETERS: dict[str, Any] = {"model": "local/tiny", "items": 3, "lengths": ["4k", "8k"]}
 _THINGS = ("the bridge", "the missing ledger", "the servants", "the window", "the orchard")
@@ -199,3 +210,68 @@ def test_the_card_says_who_worded_and_what_is_not_proven(tmp_path: Path, shelf: 
     assert "tiny worded the questions" in card
     assert "is the model's word" in card
     assert "Rules worded" not in card
+
+
+def test_an_answer_is_published_as_its_paragraph_has_it(tmp_path: Path) -> None:
+    class SpanWriter(ChainWriter):
+        def _choose(self, text: str, names: list[str]) -> str:
+            bare = re.search(r"(?<!Captain )Rusk\b", text) and not any("Rusk" in name for name in names)
+            return "Rusk" if bare else super()._choose(text, names)
+
+    parts = tell_story().split("Captain Rusk")
+    forms = ["Rusk" if number % 3 else "Captain Rusk" for number in range(len(parts))]
+    story = "".join(part + form for part, form in zip(parts, [*forms[1:], ""], strict=True))
+    (tmp_path / "ledger.txt").write_text(story)
+    add_book(tmp_path / "shelf", tmp_path / "ledger.txt", BookNotes(title="ledger"))
+    found, _ = make(tmp_path, tmp_path / "shelf", SpanWriter(), hops=["1", "2"], items=12)
+    bare = [item for item in found.items if item.answer == "Rusk"]
+    assert bare
+    assert all("Captain Rusk" in item.answer_aliases for item in bare)
+    assert audit_novels(found, BookTexts(found, tmp_path / "shelf"), lambda _: None).violations == ()
+    assert any(twin.twin in {item.id for item in bare} for twin in found.twins)
+
+
+@pytest.fixture(scope="module")
+def drawn(shelf: Path) -> tuple[NovelDrafter, list[ProvenChain]]:
+    (book,) = open_books(shelf, ["ledger"])
+    parameters = NovelAskParameters.model_validate({**PARAMETERS, "lengths": ["4k"], "hops": ["1"]})
+    drafter = NovelDrafter(read_novel(book, "words"), parameters, by_model=True)
+    return drafter, drafter.draw(lambda _: None)[1]
+
+
+def test_words_are_tried_in_the_window_where_their_chain_was_drawn(
+    drawn: tuple[NovelDrafter, list[ProvenChain]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drafter, chains = drawn
+    monkeypatch.setattr(drafting, "_WINDOWS_TRIED", 1)
+    tried: list[int] = []
+
+    def refuse(window: Window, *_: Any, **__: Any) -> str:
+        tried.append(window.first)
+        return "in another window: unique"
+
+    monkeypatch.setattr(drafter, "make_placed", refuse)
+    words = ModelWords(WordedChain("?", ("?",)), Stretch(start=0, end=1), Provenance(seed=0))
+    for chain in chains:
+        tried.clear()
+        drafter.counts.left_out.clear()
+        assert list(drafter.make_family(chain.steps, words)) == []
+        assert drafter.drawn_in[chain.steps][4096].first in tried
+        assert drafter.counts.left_out.total() == 1
+
+
+def test_a_title_before_a_given_name_is_no_name_of_its_own() -> None:
+    told = (
+        "The King said no to King Louis and to Louis of France, as everybody knew. ",
+        "The King and Louis walked out. ", "King Louis came in, and Louis sat down. ", "He saw Louis and Anne. ",
+        "Queen Anne and King Alder were there, with Alder and Mr. Alder. ", "Then said Anne, “I saw Queen Anne.” ",
+    )  # fmt: skip
+    book = parse_book(("CHAPTER I\n\n" + "\n\n".join(one * 4 for one in told * 4)).encode(), "x.txt")
+    names = describe_book(book, build_graph(book))
+    assert names.forms["King"] == ()
+    counter = WindowCounter(names, "", 0)
+    assert counter.list_strange("Who met King Louis?", ["Louis"]) == []
+    assert counter.list_strange("Who met the King with Louis?", ["Louis"]) == ["King"]
+    assert counter.list_strange("Who met King Louis?", ["Anne"]) == ["King Louis"]
+    other = names.model_copy(update={"forms": {**names.forms, "King Louis": names.forms["Anne"]}})
+    assert WindowCounter(other, "", 0).list_strange("Who met King Louis?", ["Louis"]) == ["King"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,13 +14,15 @@ import pytest
 
 from hopwright.errors import InputError
 from hopwright.knowledge.books.book import hash_text
+from hopwright.knowledge.books.reading import BookNotes
 from hopwright.knowledge.books.tokens import count_tokens
 from hopwright.novels.audit import audit_novels
 from hopwright.novels.dataset import BookTexts, NovelSet, read_novel_set, write_novel_set
 from hopwright.novels.records import NovelItem
 from hopwright.novels.renaming import TWIN
-from hopwright.novels.shelf import open_books
+from hopwright.novels.shelf import add_book, open_books
 from hopwright.settings import NovelQuestionsParameters
+from tests.novels.story import tell_story
 
 
 def audit(found: NovelSet, texts: BookTexts) -> set[str]:
@@ -83,6 +86,36 @@ def test_the_loader_cuts_every_window_without_hopwright(tmp_path: Path, small_se
         assert "\r" not in contexts[item.id]
 
 
+def test_the_loader_reads_names_with_separators_of_lines(tmp_path: Path, shelf: Path) -> None:
+    """JSON leaves U+2028, U+2029 and U+0085 as they are, and `str.splitlines` cuts at them."""
+    story = tell_story(5)
+    for separator in "\u2028\u2029\x85":
+        story = story.replace("Mrs. Cray", f"Mrs.{separator}Cray", 30)
+    (tmp_path / "lines.txt").write_bytes(story.encode())
+    book = add_book(tmp_path / "shelf", tmp_path / "lines.txt", BookNotes(title="Lines"))
+    parameters = NovelQuestionsParameters.model_validate({"items": 12, "lengths": ["4k"], "twins": False})
+    write_novel_set([book], tmp_path / "set", parameters, lambda _: None)
+    items = (tmp_path / "set" / "items.jsonl").read_text("utf-8")
+    assert len(items.splitlines()) > items.count("\n")
+    loader, written = tmp_path / "set" / "load_windows.py", tmp_path / "w.jsonl"
+    command = [sys.executable, "-I", str(loader), str(tmp_path), str(written)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert written.read_bytes().count(b"\n") == items.count("\n")
+
+
+def test_no_lines_of_json_are_cut_where_a_string_may_hold_what_cuts_them() -> None:
+    root = Path(__file__).resolve().parents[2]
+    wrong = [
+        f"{path.relative_to(root)}: {line.strip()}"
+        for folder in ("hopwright", "annotation", "flows", "tasks", "scripts")
+        for path in sorted((root / folder).rglob("*.py"))
+        for line in path.read_text("utf-8").split("\n")
+        if re.search(r"splitlines\(\)", line) and re.search(r"json|jsonl", line)
+    ]
+    assert wrong == []
+
+
 def test_the_loader_says_which_book_is_missing(tmp_path: Path, small_set: NovelSet) -> None:
     command = [sys.executable, "-I", str(small_set.folder / "load_windows.py"), str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -101,6 +134,22 @@ def test_embedded_windows_need_no_books(tmp_path: Path, shelf: Path) -> None:
     report = audit_novels(found, texts, lambda _: None)
     assert report.violations == ()
     assert any("hopwright novels add" in why for why in report.skipped.values())
+
+
+def test_embedded_windows_are_held_against_their_hash(tmp_path: Path, shelf: Path) -> None:
+    parameters = NovelQuestionsParameters.model_validate({"items": 1, "lengths": ["4k"], "hops": ["1"], "embed": True})
+    write_novel_set(open_books(shelf, ["tide"]), tmp_path / "set", parameters, lambda _: None)
+    found = read_novel_set(tmp_path / "set")
+    assert audit(found, BookTexts(found, shelf)) == set()
+    window = found.items[0].window
+    forged = replace(found, windows={**found.windows, window.sha256: "FORGED WINDOW"})
+    with pytest.raises(InputError, match="has another hash"):
+        BookTexts(forged, shelf).cut(window)
+    for held in (shelf, tmp_path / "no-shelf"):
+        report = audit_novels(forged, BookTexts(forged, held), lambda _: None)
+        assert [(one.check, one.item) for one in report.violations] == [("window", found.items[0].id)]
+    lacking = replace(found, windows={sha: text for sha, text in found.windows.items() if sha != window.sha256})
+    assert audit(lacking, BookTexts(lacking, shelf)) == {"window"}
 
 
 def test_twins_rename_everybody(small_set: NovelSet, texts: BookTexts) -> None:

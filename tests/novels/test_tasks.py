@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from annotation.forms import check_task, load_novel_interface, parse_interface
 from annotation.novels import build_novel_task, write_novel_tasks
+from hopwright.errors import InputError
 from hopwright.novels.dataset import BookTexts, NovelSet
 
 
@@ -33,3 +36,10 @@ def test_a_changed_question_changes_the_hash(small_set: NovelSet, texts: BookTex
     one, other = (build_novel_task(held, small_set, texts) for held in (item, changed))
     assert one["data"]["item_hash"] != other["data"]["item_hash"]
     assert "<b>" not in other["data"]["item_html"].split("hw-question")[1].split("</div>")[0]
+
+
+def test_an_item_of_an_unknown_book_gets_one_line(small_set: NovelSet, texts: BookTexts) -> None:
+    item = small_set.items[0]
+    strange = item.model_copy(update={"window": item.window.model_copy(update={"book": "zz"})})
+    with pytest.raises(InputError, match="nothing is said of the book zz"):
+        build_novel_task(strange, small_set, texts)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 
+from hopwright.errors import InputError
 from hopwright.knowledge.books.book import Block, BlockKind, Chapter, ChapterKind
 
 _GAP = re.compile(r"\r?\n(?:[ \t\f]*\r?\n)+|\r\r+")
@@ -31,6 +33,8 @@ _AFTER = re.compile(r"transcriber|typographical errors|etext|errata", re.IGNOREC
 _LEAST_BODY = 60
 """Words that follow a chapter's heading; one with fewer is an entry of the contents."""
 _LONGEST_HEADING = 60
+_MOST_BLOCKS = 400_000
+"""Blocks of a book: ten times those of the Bible by verses. Each takes some 300 bytes, whatever it holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +47,14 @@ class _Raw:
 
 
 def split_story(text: str, start: int, end: int) -> tuple[tuple[Chapter, ...], tuple[Block, ...]]:
-    """The chapters and blocks between two offsets; without headings, the whole is one chapter."""
-    raw = _cut_end([_label(text, *span) for span in _list_spans(text, start, end)], text)
+    """The chapters and blocks between two offsets; without headings, the whole is one chapter.
+
+    Raises InputError for more blocks than a book has.
+    """
+    spans = list(islice(_list_spans(text, start, end), _MOST_BLOCKS + 1))
+    if len(spans) > _MOST_BLOCKS:
+        raise InputError(f"no book: more than {_MOST_BLOCKS:,} paragraphs")
+    raw = _cut_end([_label(text, *span) for span in spans], text)
     # Roman numerals alone open chapters only where nothing else does.
     if not any(one.heading == "chapter" for one in raw):
         raw = [replace(one, heading="chapter" if one.heading == "section" else one.heading) for one in raw]

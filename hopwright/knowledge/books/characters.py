@@ -86,8 +86,14 @@ class _Gathering:
         self._people: list[Character] = []
         self._meanings: dict[Form, tuple[int, ...]] = {}
         self._full: dict[tuple[str, str], int] = {}
-        self._by_given: dict[str, list[int]] = defaultdict(list)
-        self._family: dict[str, list[int]] = defaultdict(list)
+        # By the short name of the given one and the surname, the given names with whom they are.
+        self._full_by_short: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
+        # Numbers in the order in which they came.
+        self._by_given: dict[str, dict[int, None]] = defaultdict(dict)
+        self._family: dict[str, dict[int, None]] = defaultdict(dict)
+        self._held_in: dict[int, list[dict[int, None]]] = defaultdict(list)
+        self._own: dict[int, dict[Form, None]] = defaultdict(dict)
+        self._weights: Counter[int] = Counter()
         self._doubtful: set[int] = set()
 
     def gather(self) -> Cast:
@@ -97,6 +103,7 @@ class _Gathering:
             totals[name] += count
         plural = {name for name in totals if totals[find_singular(name)] >= totals[name]}
         self._forms = Counter({form: count for form, count in self._forms.items() if form[1] not in plural})
+        self._count_words()
         order = sorted(self._forms, key=lambda form: (-self._forms[form], form))
         full = [form for form in order if len(_core(form[1])) > 1]
         for form in full:
@@ -116,17 +123,46 @@ class _Gathering:
                 self._people[people[0]].forms[form] += self._forms[form]
         return Cast(self._people, self._meanings)
 
+    def _count_words(self) -> None:
+        """How often names begin with a word, consist of one, and begin and end with two."""
+        self._first: Counter[str] = Counter()
+        self._alone: Counter[str] = Counter()
+        self._whole: Counter[tuple[str, str]] = Counter()
+        for (_, name), count in self._forms.items():
+            self._first[name.split()[0]] += count
+            core = _core(name)
+            if len(core) == 1:
+                self._alone[core[0]] += count
+            elif core:
+                self._whole[core[0], core[-1]] += count
+
     def _key(self, name: str) -> str:
         return _core(name)[-1]
+
+    def _mean(self, form: Form, *people: int) -> None:
+        """Say whom a form means: one, or several."""
+        before = self._meanings.get(form, ())
+        if len(before) == 1:
+            del self._own[before[0]][form]
+            self._weights[before[0]] -= self._forms[form]
+        self._meanings[form] = people
+        if len(people) == 1:
+            self._own[people[0]][form] = None
+            self._weights[people[0]] += self._forms[form]
+
+    def _hold(self, numbers: dict[int, None], number: int) -> None:
+        if number not in numbers:
+            numbers[number] = None
+            self._held_in[number].append(numbers)
 
     def _add(self, form: Form, given: str, surname: str, gender: Gender) -> int:
         number = len(self._people)
         self._people.append(Character(given, surname, gender))
         if given:
-            self._by_given[given].append(number)
+            self._hold(self._by_given[given], number)
         if surname:
-            self._family[surname].append(number)
-        self._meanings[form] = (number,)
+            self._hold(self._family[surname], number)
+        self._mean(form, number)
         return number
 
     def _gender(self, title: str, given: str) -> Gender:
@@ -145,18 +181,21 @@ class _Gathering:
         for key in ((given, surname), (whole, surname)):
             if key in self._full and self._fits(self._full[key], gender):
                 number = self._full[key]
-                self._meanings[form] = (number,)
-                if number not in self._by_given[given]:
-                    self._by_given[given].append(number)
+                self._mean(form, number)
+                self._hold(self._by_given[given], number)
                 return
-        for (other, family), number in self._full.items():
-            short = self._words.short.get(other)
-            if family == surname and short == given and self._fits(number, gender):
-                self._meanings[form] = (number,)
-                self._full[(given, surname)] = number
-                self._by_given[given].append(number)
+        for number in self._full_by_short[given, surname].values():
+            if self._fits(number, gender):
+                self._mean(form, number)
+                self._keep_full(given, surname, number)
+                self._hold(self._by_given[given], number)
                 return
-        self._full[(given, surname)] = self._add(form, given, surname, gender)
+        self._keep_full(given, surname, self._add(form, given, surname, gender))
+
+    def _keep_full(self, given: str, surname: str, number: int) -> None:
+        self._full[given, surname] = number
+        if short := self._words.short.get(given):
+            self._full_by_short[short, surname][given] = number
 
     def _is_surname(self, title: str, name: str) -> bool:
         if title in _RANKS and self._forms[(title, name)] > 1:
@@ -172,26 +211,23 @@ class _Gathering:
         title, name = form
         key = self._key(name)
         gender = self._gender(title, key)
-        found = [number for number in self._by_given.get(key, []) if self._fits(number, gender)]
+        found = [number for number in self._by_given.get(key, {}) if self._fits(number, gender)]
         whole = self._words.short.get(key, "")
         # A Kitty is no short form of one who is only ever called Lady Catherine.
-        if not found and whole and 3 * self._forms[("", whole)] >= self._weigh_given(whole):
-            found = [number for number in self._by_given.get(whole, []) if self._fits(number, gender)]
+        if not found and whole and 3 * self._forms[("", whole)] >= self._first[whole]:
+            found = [number for number in self._by_given.get(whole, {}) if self._fits(number, gender)]
         if len(found) == 2 and self._are_one_woman(*found):
             self._join(*found)
             found = found[:1]
-        if len(found) > 1 and self._forms[("", key)] >= 8 * sum(map(self._weigh, found)):
+        if len(found) > 1 and self._forms[("", key)] >= 8 * sum(self._weights[one] for one in found):
             # Hardly ever called anything but this one name, as Milady is.
             for other in found[1:]:
                 self._join(found[0], other)
             found = found[:1]
         if found:
-            self._meanings[form] = self._prefer(found, key)
+            self._mean(form, *self._prefer(found))
             return
         self._add(form, key, "", gender)
-
-    def _weigh_given(self, name: str) -> int:
-        return sum(count for (_, words), count in self._forms.items() if words.split()[0] == name)
 
     def _are_one_woman(self, one: int, other: int) -> bool:
         """Whether two women of one given name are the same before and after she married."""
@@ -202,24 +238,18 @@ class _Gathering:
         return all(person.gender == "female" and person.surname for person in pair) and sum(wives) == 1
 
     def _join(self, one: int, other: int) -> None:
-        for form, people in self._meanings.items():
-            if people == (other,):
-                self._meanings[form] = (one,)
-        for numbers in (*self._by_given.values(), *self._family.values()):
-            if other in numbers:
-                numbers.remove(other)
-                if one not in numbers:
-                    numbers.append(one)
+        for form in list(self._own[other]):
+            self._mean(form, one)
+        for numbers in self._held_in.pop(other, []):
+            del numbers[other]
+            self._hold(numbers, one)
 
-    def _prefer(self, found: list[int], given: str) -> tuple[int, ...]:
+    def _prefer(self, found: list[int]) -> tuple[int, ...]:
         """One character where all others of that given name hardly occur, else all of them."""
-        weight = {number: self._weigh(number) for number in found}
+        weight = {number: self._weights[number] for number in found}
         first = max(found, key=lambda number: (weight[number], -number))
         rest = sum(weight.values()) - weight[first]
         return (first,) if weight[first] >= 8 * max(rest, 1) or len(found) == 1 else tuple(sorted(found))
-
-    def _weigh(self, number: int) -> int:
-        return sum(self._forms[form] for form, people in self._meanings.items() if people == (number,))
 
     def _rank(self, form: Form) -> tuple[int, int, Form]:
         """Titles that say most first, bare surnames last."""
@@ -248,7 +278,11 @@ class _Gathering:
         elif title in words.unmarried:
             found = [one for one in family if self._people[one].gender == "female" and not self._is_married(one)]
         elif title in words.female_titles:
-            found = [one for one in family if self._people[one].gender == "female" and self._is_wife(one, title)]
+            women = [one for one in family if self._people[one].gender == "female"]
+            # Joined persons stand in two families, and bear the name of one.
+            surnames = {self._people[one].surname for one in women}
+            alone = {surname: self._find_only_woman(surname) for surname in surnames}
+            found = [one for one in women if self._is_wife(one, title, alone[self._people[one].surname])]
             if len(found) == 1 and not self._is_titled(found[0], title):
                 if self._is_doubtful(form, found[0]):
                     self._leave_open(form, found[0], "female")
@@ -259,24 +293,24 @@ class _Gathering:
             self._take_bare(form, family)
             return
         if len(found) == 1:
-            self._meanings[form] = (found[0],)
+            self._mean(form, found[0])
             return
         if len(found) > 1:
-            self._meanings[form] = tuple(found)
+            self._mean(form, *found)
             return
         self._add(form, "", key, words.gender_of_title(title))
 
-    def _take_bare(self, form: Form, family: list[int]) -> None:
+    def _take_bare(self, form: Form, family: dict[int, None]) -> None:
         men = [one for one in family if self._people[one].gender != "female"]
         titled = [one for one in men if self._is_bare(one, "male")]
-        if self._doubtful & set(family):
-            self._meanings[form] = tuple(sorted(men))
+        if self._doubtful & family.keys():
+            self._mean(form, *sorted(men))
         elif len(family) == 1 or len(men) == 1:
-            self._meanings[form] = ((men or family)[0],)
+            self._mean(form, (men or list(family))[0])
         elif len(titled) == 1:
-            self._meanings[form] = (titled[0],)
+            self._mean(form, titled[0])
         elif family:
-            self._meanings[form] = tuple(sorted(family))
+            self._mean(form, *sorted(family))
         else:
             self._add(form, "", self._key(form[1]), "")
 
@@ -288,18 +322,14 @@ class _Gathering:
         """
         person = self._people[number]
         told = self._forms[(form[0], f"{person.given} {person.surname}")]
-        given = sum(
-            count
-            for (_, name), count in self._forms.items()
-            if _core(name)[0] == person.given and (len(_core(name)) == 1 or _core(name)[-1] == person.surname)
-        )
+        given = self._alone[person.given] + self._whole[person.given, person.surname]
         return told * 2 > self._forms[form] or self._forms[form] * _MANY < given
 
     def _leave_open(self, form: Form, number: int, gender: Gender) -> None:
         """The form means the one who is known, or somebody else of the family."""
         other = self._add(form, "", self._people[number].surname, gender)
         self._doubtful.add(other)
-        self._meanings[form] = tuple(sorted((number, other)))
+        self._mean(form, *sorted((number, other)))
 
     def _is_titled(self, number: int, title: str) -> bool:
         """Whether this title stands before the whole name of somebody."""
@@ -308,11 +338,8 @@ class _Gathering:
 
     def _count_whole(self, number: int) -> int:
         person = self._people[number]
-        return sum(
-            count
-            for (_, name), count in self._forms.items()
-            if _core(name)[0] == person.given and _core(name)[-1] == person.surname
-        )
+        alone = self._alone[person.given] if person.given == person.surname else 0
+        return self._whole[person.given, person.surname] + alone
 
     def _is_bare(self, number: int, gender: Gender) -> bool:
         person = self._people[number]
@@ -328,15 +355,17 @@ class _Gathering:
         return self._forms[("Mrs", f"{person.given} {person.surname}")] > 0
 
     def _is_married(self, number: int) -> bool:
-        forms = [form for form, people in self._meanings.items() if people == (number,)]
-        return any(title in self._words.married for title, _ in forms)
+        return any(title in self._words.married for title, _ in self._own[number])
 
-    def _is_wife(self, number: int, title: str) -> bool:
+    def _find_only_woman(self, surname: str) -> int | None:
+        """The only woman of a family; None where there are several, or none."""
+        women = [one for one in self._family[surname] if self._people[one].gender == "female"]
+        return women[0] if len(women) == 1 else None
+
+    def _is_wife(self, number: int, title: str, alone: int | None) -> bool:
         """Whether "Mrs. S" may be this woman: so called by her given name, or the only woman of the name."""
         person = self._people[number]
-        forms = [form for form, people in self._meanings.items() if people == (number,)]
-        if any(held == title for held, _ in forms):
+        if any(held == title for held, _ in self._own[number]):
             return True
-        women = [one for one in self._family[person.surname] if self._people[one].gender == "female"]
         misses = any(self._forms[(miss, person.surname)] for miss in self._words.unmarried)
-        return women == [number] and not misses and bool(person.given)
+        return number == alone and not misses and bool(person.given)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -24,6 +25,8 @@ _TITLE_ALONE = re.compile(
     r"(?![A-Za-z])"
 )
 _OF_BEFORE = re.compile(r"[A-Z][a-z]+ of $")
+_MOST_WORDS = 12
+"""Words of a place's name that is looked for in longer ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,12 +126,13 @@ def build_graph(book: Book, finder: NameFinder | None = None) -> MentionGraph:
     found = finder.find(book)
     cast = gather_cast(found.phrases, found.kinds, words)
     places = _gather_places(found, words.endings)
+    families = _gather_families(cast)
     offset = len(cast.characters)
     surfaces: dict[int, Counter[str]] = defaultdict(Counter)
     forms: dict[str, tuple[int, ...]] = {}
     rows: list[list[Mention]] = [[] for _ in book.blocks]
     for phrase in found.phrases:
-        people = _resolve(form_of(phrase), cast, found.kinds, places, offset)
+        people = _resolve(form_of(phrase), cast, families, found.kinds, places, offset)
         thing = not people and found.kinds.get(" ".join(phrase.words)) == "thing"
         if people and people[0] >= offset and _OF_BEFORE.search(book.text, max(0, phrase.start - 20), phrase.start):
             people = ()  # Anne of Austria is no place
@@ -153,12 +157,13 @@ def build_graph(book: Book, finder: NameFinder | None = None) -> MentionGraph:
 def _find_titles(book: Book, index: int, known: list[Mention]) -> list[Mention]:
     """Persons who are called by a title alone, as "the Cardinal": somebody is meant, and no name says who."""
     block = book.blocks[index]
-    taken = [(one.start, one.end) for one in known]
-    return [
-        Mention(index, match.start(1), match.end(1), ())
-        for match in _TITLE_ALONE.finditer(book.text, block.start, block.end)
-        if not any(start <= match.start(1) < end for start, end in taken)
-    ]
+    starts = [one.start for one in known]
+    found: list[Mention] = []
+    for match in _TITLE_ALONE.finditer(book.text, block.start, block.end):
+        before = bisect_right(starts, match.start(1)) - 1
+        if before < 0 or known[before].end <= match.start(1):
+            found.append(Mention(index, match.start(1), match.end(1), ()))
+    return found
 
 
 def _gather_places(found: FoundNames, endings: frozenset[str]) -> dict[str, int]:
@@ -170,15 +175,34 @@ def _gather_places(found: FoundNames, endings: frozenset[str]) -> dict[str, int]
         if head and last in endings:
             longer[head].add(name)
     numbers: dict[str, int] = {}
+    count = 0
     for name in names:
         head, _, last = name.rpartition(" ")
-        joined = bool(head) and head in names and last in endings and len(longer[head]) == 1
-        numbers[name] = numbers.get(head, len(set(numbers.values()))) if joined else len(set(numbers.values()))
+        # A name follows those that it begins with.
+        if head in numbers and last in endings and len(longer[head]) == 1:
+            numbers[name] = numbers[head]
+            continue
+        numbers[name] = count
+        count += 1
     return numbers
 
 
+def _gather_families(cast: Cast) -> dict[str, tuple[int, ...]]:
+    """The numbers of the characters of each surname."""
+    found: dict[str, list[int]] = defaultdict(list)
+    for number, person in enumerate(cast.characters):
+        if person.surname:
+            found[person.surname].append(number)
+    return {surname: tuple(numbers) for surname, numbers in found.items()}
+
+
 def _resolve(
-    form: Form, cast: Cast, kinds: dict[str, NameKind], places: dict[str, int], offset: int
+    form: Form,
+    cast: Cast,
+    families: dict[str, tuple[int, ...]],
+    kinds: dict[str, NameKind],
+    places: dict[str, int],
+    offset: int,
 ) -> tuple[int, ...]:
     if form in cast.meanings:
         return cast.meanings[form]
@@ -187,7 +211,7 @@ def _resolve(
         return tuple(sorted({offset + places[held] for held in (name, *_list_inner(name)) if held in places}))
     # "the Bennets" are some of the family.
     if (single := find_singular(name)) and kinds.get(name) != "place":
-        return tuple(number for number, person in enumerate(cast.characters) if person.surname == single)
+        return families.get(single, ())
     return ()
 
 
@@ -197,7 +221,7 @@ def _list_inner(name: str) -> list[str]:
     return [
         " ".join(words[start:end])
         for start in range(len(words))
-        for end in range(start + 1, len(words) + 1)
+        for end in range(start + 1, min(start + _MOST_WORDS, len(words)) + 1)
         if end - start < len(words)
     ]
 
@@ -218,7 +242,8 @@ def _quote(
     for index, held in enumerate(by_block):
         if book.blocks[index].kind != "text":
             continue
-        people = [one for one in held if one.entities and all(entities[who].kind == "person" for who in one.entities)]
+        # A form means persons, or places.
+        people = [one for one in held if one.entities and entities[one.entities[0]].kind == "person"]
         for quotation in find_quotations(book, index, [(one.start, one.end) for one in people]):
             mention = people[quotation.mention]
             inside = quotation.start <= mention.start < quotation.end

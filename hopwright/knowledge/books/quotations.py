@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -29,7 +30,8 @@ class Quotation:
 
 
 def find_quotations(book: Book, index: int, mentions: Sequence[tuple[int, int]]) -> Iterator[Quotation]:
-    """The quotations of one block whose speaker is named; `mentions` are the spans of persons' names in it.
+    """The quotations of one block whose speaker is named; `mentions` are the spans of persons' names in it, in their
+    order.
 
     Only a name right beside the words counts: `"…," said N`, `"…," N said`, `N said, "…"`.
     """
@@ -38,12 +40,13 @@ def find_quotations(book: Book, index: int, mentions: Sequence[tuple[int, int]])
     quotes = list(_list_quotes(text, block.start, block.end))
     if not quotes or not mentions:
         return
+    starts = [first for first, _ in mentions]
     for place, (start, end) in enumerate(quotes):
         following = quotes[place + 1][0] - 1 if place + 1 < len(quotes) else block.end
         before = quotes[place - 1][1] + 1 if place else block.start
-        speaker = _find_after(text, end + 1, min(following, end + 1 + 2 * _FAR), mentions)
+        speaker = _find_after(text, end + 1, min(following, end + 1 + 2 * _FAR), mentions, starts)
         if speaker is None:
-            speaker = _find_before(text, before, start - 1, mentions)
+            speaker = _find_before(text, before, start - 1, mentions, starts)
         if speaker is not None:
             yield Quotation(index, start, end, speaker)
 
@@ -66,21 +69,28 @@ def _list_quotes(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         yield opened, end
 
 
-def _find_after(text: str, start: int, end: int, mentions: Sequence[tuple[int, int]]) -> int | None:
+def _find_after(
+    text: str, start: int, end: int, mentions: Sequence[tuple[int, int]], starts: Sequence[int]
+) -> int | None:
     """The mention that is named as the speaker right after the closing mark."""
-    for number, (first, last) in enumerate(mentions):
-        if start <= first and last <= end and not _NOT_ALONE.match(text, last):
+    for number in range(bisect_left(starts, start), bisect_right(starts, end)):
+        first, last = mentions[number]
+        if last <= end and not _NOT_ALONE.match(text, last):
             between = text[start:first]
             if _VERB_AFTER.fullmatch(between) or (not between.strip(" \r\n,") and _VERB_NEXT.match(text, last)):
                 return number
     return None
 
 
-def _find_before(text: str, start: int, end: int, mentions: Sequence[tuple[int, int]]) -> int | None:
+def _find_before(
+    text: str, start: int, end: int, mentions: Sequence[tuple[int, int]], starts: Sequence[int]
+) -> int | None:
     """The mention that is named as the speaker right before the opening mark: `N said, "`."""
-    for number in range(len(mentions) - 1, -1, -1):
+    for number in range(bisect_right(starts, end) - 1, bisect_left(starts, start) - 1, -1):
         first, last = mentions[number]
-        if start <= first and last <= end and end - last < _FAR:
+        if end - last >= _FAR:
+            return None
+        if last <= end:
             said = re.fullmatch(rf"\s+(?:{_SPEECH})(?:\s+\w+){{0,3}}\s*[,:]\s*(?:--)?", text[last:end])
             # A name after the start of its sentence may be somebody spoken of.
             before = text[max(start, first - 8) : first]

@@ -28,7 +28,7 @@ _END = re.compile(
     r"|\*\*\* ?START: FULL LICENSE|THE FULL PROJECT GUTENBERG LICENSE)",
     re.MULTILINE | re.IGNORECASE,
 )
-_FIELD = re.compile(r"^(Title|Author|Language|Release Date|Posting Date)[ \t]*:[ \t]*(.+?)[ \t\r]*$", re.MULTILINE)
+_FIELD = re.compile(r"^(Title|Author|Language|Release Date|Posting Date)[ \t]*:[ \t]*(.+)$", re.MULTILINE)
 _COPYRIGHT = re.compile(r"\b(?:Copyright|First published|Published)\b[^\n]{0,40}?\b(1[5-9]\d\d)\b", re.IGNORECASE)
 _BOOK_NUMBER = re.compile(r"\[(?:EBook|eBook|Etext|E-text) #(\d+)\]", re.IGNORECASE)
 _GUTENBERG = "Public domain in the USA; Project Gutenberg License"
@@ -68,8 +68,11 @@ def parse_book(data: bytes, name: str, notes: BookNotes | None = None) -> Book:
         text, encoding = _decode(data, name)
         found = notes
     start, end, is_gutenberg = _find_story(text)
-    fields = dict(reversed(_FIELD.findall(text[: start or 6000]))) if is_gutenberg else {}
-    chapters, blocks = split_story(text, start, end)
+    fields = _read_fields(text[: start or 6000]) if is_gutenberg else {}
+    try:
+        chapters, blocks = split_story(text, start, end)
+    except InputError as error:
+        raise InputError(f"{show(name)}: {error}") from None
     if sum(block.words for block in blocks) < _LEAST_WORDS:
         raise InputError(f"{show(name)}: no book: fewer than {_LEAST_WORDS} words of running text were found in it")
     number = _BOOK_NUMBER.search(text[: start or 6000]) if is_gutenberg else None
@@ -95,6 +98,15 @@ def make_id(title: str, digest: str) -> str:
     """The id of a book: its title in plain letters, and the beginning of its hash."""
     slug = re.sub(r"[^a-z0-9]+", "-", title.casefold()).strip("-")[:60].strip("-")
     return f"{slug or 'book'}-{digest[:8]}"
+
+
+def _read_fields(header: str) -> dict[str, str]:
+    """What a header of Project Gutenberg says; of a field that stands twice, the first."""
+    found: dict[str, str] = {}
+    for name, value in _FIELD.findall(header):
+        if said := value.strip(" \t\r"):
+            found.setdefault(name, said)
+    return found
 
 
 def _decode(data: bytes, name: str) -> tuple[str, str]:

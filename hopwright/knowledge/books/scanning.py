@@ -29,6 +29,8 @@ _AFTER = re.compile(
 _SENTENCE_BEFORE = re.compile(r"(?:[.!?:“\"‘—_(\[*]|--|['’]{2})[\s\"“‘_('*]*$|^\s*$")
 _QUOTE_BEFORE = re.compile(r"[\"“‘'(_]\s*$")
 PARTICLES = frozenset("de la du von van Van des".split())
+MOST_TITLES = 4
+"""Titles in a row before a name: of a longer row, each would begin a search of all that follow it."""
 ABBREVIATED_TITLES = frozenset("Mr Mrs Ms Messrs M Mme Mlle Dr Prof Rev Capt Col Gen".split())
 SAME_TITLE = {"M": "Monsieur", "Mme": "Madame", "Mlle": "Mademoiselle", "Doctor": "Dr", "Prof": "Professor",
     "Messrs": "Mr", "Rev": "Reverend", "Old": "", "Young": ""}  # fmt: skip
@@ -130,7 +132,7 @@ def _compile(words: NameWords) -> re.Pattern[str]:
     # "Poor Mrs. S": what stands before a title is no part of the name.
     name = rf"(?!(?:{short}|{titles})\b){_NAME}(?:['’]s(?=\s+(?:{endings})\b))?"
     return re.compile(
-        rf"(?<![{LETTER}'’])(?P<titles>(?:(?:(?:{short})\b\.?|(?:{titles})\b)\s+(?:of\s+(?=[A-ZÀ-Þ]))?)*)"
+        rf"(?<![{LETTER}'’])(?P<titles>(?:(?:(?:{short})\b\.?|(?:{titles})\b)\s+(?:of\s+(?=[A-ZÀ-Þ]))?){{0,{MOST_TITLES}}})"
         rf"(?P<words>(?:{_PARTICLE}\s+)?{name}(?:\s+(?:{_PARTICLE}\s+)?{name})*)(?![{LETTER}])"
     )
 

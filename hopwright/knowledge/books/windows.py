@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from bisect import bisect_left
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -11,7 +12,12 @@ from hopwright.knowledge.books.book import Book, TokenTable, hash_text
 from hopwright.knowledge.books.mentions import Mention, MentionGraph
 from hopwright.knowledge.named_windows import NamedParagraph, NamedWindow
 
-_SENTENCE = re.compile(r"[A-Z](?:(?!--)[^.!?;“”\"()\[\]—])*?(?:[.!?](?=\s|$|[”\"])|,(?=[”\"]))")
+_RUN = re.compile(r"(?:(?!--)[^.!?;“”\"()\[\]—])++")
+"""What may stand in a sentence before its end."""
+_CAPITAL = re.compile("[A-Z]")
+_ABBREVIATED = re.compile(r"\b(?:Mr|Mrs|Dr|M|Mme|St|Esq)\.$")
+_BEGINNING = 12
+_FEW = 500
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 
@@ -146,43 +152,65 @@ def find_mention(graph: MentionGraph, block: int, entity: int) -> Mention:
 def pick_quotes(book: Book, graph: MentionGraph) -> dict[int, tuple[int, int]]:
     """For each quotation the span of a sentence in it that questions may quote: 5 to 16 words, no name in it, and
     nowhere else in the book."""
-    found: dict[int, tuple[int, int]] = {}
-    whole = _fold(book.text)
+    names = [[one.start for one in held] for held in graph.by_block]
+    held: dict[int, list[tuple[int, int]]] = {}
     for number, spoken in enumerate(graph.quotations):
         if not book.blocks[spoken.block].is_paragraph:
             continue
-        names = [(one.start, one.end) for one in graph.by_block[spoken.block]]
-        for start, end in _list_sentences(book.text, spoken.start, spoken.end, book.blocks[spoken.block].end):
+        mentions, starts = graph.by_block[spoken.block], names[spoken.block]
+        for start, end in _list_sentences(book.text, spoken.start, spoken.end):
             if not 5 <= len(_WORD.findall(book.text, start, end)) <= 16:
                 continue
-            if any(first < end and start < last for first, last in names):
-                continue
-            if whole.count(_fold(book.text[start:end])) == 1:
-                found[number] = (start, end)
-                break
+            before = bisect_left(starts, end) - 1
+            if before < 0 or mentions[before].end <= start:
+                held.setdefault(number, []).append((start, end))
+    folded = {span: _fold(book.text[slice(*span)]) for spans in held.values() for span in spans}
+    once = _find_single(_fold(book.text), set(folded.values()))
+    found: dict[int, tuple[int, int]] = {}
+    for number, spans in held.items():
+        if (first := next((span for span in spans if folded[span] in once), None)) is not None:
+            found[number] = first
     return found
+
+
+def _find_single(text: str, sentences: set[str]) -> set[str]:
+    """Those that stand once in a text, which is read once for all of them where they are many."""
+    if len(sentences) <= _FEW:
+        return {sentence for sentence in sentences if text.count(sentence) == 1}
+    lengths: dict[int, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
+    for sentence in sentences:
+        beginning = sentence[:_BEGINNING]
+        lengths[len(beginning)][beginning].add(len(sentence))
+    counts: Counter[str] = Counter()
+    for size, beginnings in lengths.items():
+        for place in range(len(text)):
+            for length in beginnings.get(text[place : place + size], ()):
+                part = text[place : place + length]
+                if part in sentences:
+                    counts[part] += 1
+    return {sentence for sentence, count in counts.items() if count == 1}
 
 
 def _fold(text: str) -> str:
     return " ".join(text.replace("_", "").split()).casefold()
 
 
-def _list_sentences(text: str, start: int, end: int, stop: int) -> Iterator[tuple[int, int]]:
+def _list_sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Sentences of a quotation that are whole; what the speaker's name cuts off, and what goes on after it, are not."""
-    for match in _SENTENCE.finditer(text, start, end):
-        before = text[start : match.start()].rstrip()
-        if before and before[-1] not in ".!?":
+    for run in _RUN.finditer(text, start, end):
+        last = run.end()
+        capital = _CAPITAL.search(text, run.start(), last)
+        if capital is None or last == end or text[last] not in ".!?":
             continue
-        last = match[0][-1]
-        if last == ",":
-            # `"...," said N.` ends a sentence; `"...," said N, "..."` does not.
-            after = text[end + 1 : stop]
-            told = re.split(r"[“\"]", after)[0].strip()
-            if match.end() != end or not told.endswith((".", "!", "?")):
-                continue
-            yield match.start(), match.end() - 1
-        elif not re.search(r"\b(?:Mr|Mrs|Dr|M|Mme|St|Esq)\.$", match[0]):
-            yield match.start(), match.end()
+        if last + 1 < end and not text[last + 1].isspace() and text[last + 1] not in "”\"":
+            continue
+        first = place = capital.start()
+        while place > start and text[place - 1].isspace():
+            place -= 1
+        if place > start and text[place - 1] not in ".!?":
+            continue
+        if not _ABBREVIATED.search(text[max(first, last - 8) : last + 1]):
+            yield first, last + 1
 
 
 def _find_capitals(book: Book, graph: MentionGraph) -> dict[int, frozenset[int]]:

@@ -121,7 +121,7 @@ def format_bank(claims: Iterable[Claim]) -> str:
 
 def parse_bank(text: str) -> tuple[Claim, ...]:
     """What `format_bank` wrote."""
-    return tuple(Claim.model_validate_json(line) for line in text.splitlines())
+    return tuple(Claim.model_validate_json(line) for line in text.split("\n") if line)
 
 
 def hash_bank(claims: Sequence[Claim]) -> str:
@@ -144,7 +144,8 @@ def write_refused_claims(refused: Sequence[Rejected], path: Path) -> Path | None
     if not refused:
         return None
     place = refused_path(path)
-    known = place.read_text("utf-8").splitlines() if place.exists() else []
+    known = place.read_text("utf-8").split("\n") if place.exists() else []
+    known = [line for line in known if line]
     lines = dict.fromkeys([*known, *(one.model_dump_json() for one in refused)])
     write_file(place, "".join(f"{line}\n" for line in lines).encode())
     return place

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Literal, cast
 
 from hopwright.errors import InputError
-from hopwright.foreign import LONGEST_LINE, open_file, show
+from hopwright.foreign import DAMAGED_HEADERS, LONGEST_LINE, open_file, show
 
 Split = Literal["all", "transductive", "inductive"]
 ROLES = {
@@ -228,7 +228,7 @@ def _list_members(folder: Path) -> dict[str, CorpusFile]:
                     if members.setdefault(Path(entry.name).name, member) == member and entry.name in seen:
                         raise InputError(f"{path} holds {show(entry.name)} twice; which one is meant is not known")
                     seen.add(entry.name)
-        except _BROKEN as error:
+        except (*_BROKEN, *DAMAGED_HEADERS) as error:
             raise InputError(f"{path} is truncated or damaged ({error}); get it again") from None
         except OSError as error:
             raise InputError(f"{path} cannot be read: {error.strerror or error}") from None

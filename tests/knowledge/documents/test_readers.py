@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import json
 import lzma
 import random
+import re
 import tarfile
 import zipfile
 from pathlib import Path
@@ -22,6 +24,8 @@ from hopwright.knowledge.documents.readers import (
     list_source_files,
     read_documents,
 )
+from hopwright.knowledge.documents.readers.pages import _BLANK
+from tests.growth import expect_linear
 
 GOOD = {"id": 7, "title": "Oslo", "text": "Oslo is a capital.", "url": "https://example.org/oslo"}
 
@@ -408,3 +412,70 @@ def test_one_long_text_in_every_row_is_refused_though_the_rows_differ(tmp_path: 
             for _ in read_documents(file, "auto"):
                 taken += 1
     assert taken < rows / 5
+
+
+def change(data: bytes, place: int, value: bytes) -> bytes:
+    """A zip of one member with other bytes in its directory."""
+    place += data.rfind(b"PK\x01\x02")
+    return data[:place] + value + data[place + len(value) :]
+
+
+def pack(
+    path: Path, name: str, data: bytes, method: int = zipfile.ZIP_STORED, headers: dict[str, str] | None = None
+) -> bytes:
+    """An archive of one file, with further headers in a tar."""
+    if path.suffix == ".zip":
+        with zipfile.ZipFile(path, "w", method) as packed:
+            packed.writestr(name, data)
+    else:
+        with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as tar:
+            entry = tarfile.TarInfo(name)
+            entry.size, entry.pax_headers = len(data), headers or {}
+            tar.addfile(entry, io.BytesIO(data))
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"GNU.sparse.map": "a,b", "GNU.sparse.name": "x", "GNU.sparse.size": "9"},
+        {"GNU.sparse.size": "abc", "GNU.sparse.name": "x"},
+        {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.realsize": "zz", "GNU.sparse.name": "x"},
+    ],
+)
+def test_a_tar_with_damaged_headers_gets_one_line(tmp_path: Path, headers: dict[str, str]) -> None:
+    pack(tmp_path / "a.tar", "a.txt", b"Oslo lies far.", headers=headers)
+    with pytest.raises(InputError, match="is truncated or damaged"):
+        list_source_files(tmp_path / "a.tar")
+
+
+@pytest.mark.parametrize("changes", [((6, b"\x63"),), ((9, b"\x08"), (46, b"\xff"))], ids=["version", "name"])
+def test_a_zip_with_damaged_headers_gets_one_line(tmp_path: Path, changes: tuple[tuple[int, bytes], ...]) -> None:
+    data = pack(tmp_path / "a.zip", "a.txt", b"Oslo lies far.")
+    for place, value in changes:
+        data = change(data, place, value)
+    (tmp_path / "a.zip").write_bytes(data)
+    with pytest.raises(InputError, match="is truncated or damaged"):
+        list_source_files(tmp_path / "a.zip")
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_packings_that_unpack_without_a_bound_are_refused(tmp_path: Path, method: int) -> None:
+    pack(tmp_path / "a.zip", "a.jsonl", b" " * 999, method)
+    with pytest.raises(InputError, match=r"a\.jsonl is packed by \w+; pack it by deflate$"):
+        list_source_files(tmp_path / "a.zip")
+
+
+@pytest.mark.parametrize("name", ["a.tar", "a.zip"])
+def test_a_long_text_in_an_archive_is_read(tmp_path: Path, name: str) -> None:
+    text = b"The quick brown fox jumps over it.\n\n" * 500_000
+    pack(tmp_path / name, "a.txt", text)
+    ((_, read_back),) = documents(read(tmp_path / name))
+    assert len(read_back) == len(text) - 2
+
+
+def test_runs_of_blanks_take_as_long_as_they_are() -> None:
+    text = "One.   \n \t\n\n  Two.  \n  Three. \t \n   \nFour."
+    assert _BLANK.sub("\n\n", text) == re.sub(r"[ \t]*\n[ \t]*\n\s*", "\n\n", text)
+    for part in (" ", " \n", "\n \tx"):
+        expect_linear(lambda size, part=part: "x" + part * size + "x", lambda text: _BLANK.sub("\n\n", text), 8_000)

@@ -142,6 +142,8 @@ class TestBank:
         path = tmp_path / "claims.jsonl"
         write_bank(reversed(BANK), path)
         assert read_bank(path) == tuple(sorted(BANK, key=lambda one: one.id)) == parse_bank(format_bank(BANK))
+        told = BANK[0].model_copy(update={"phrase": "a\u2028phrase\x85of two lines"})
+        assert parse_bank(format_bank([told])) == (told,)
         path.write_text("\n".join(claim.model_dump_json() for claim in BANK))
         assert hash_bank(read_bank(path)) == hash_bank(BANK) != hash_bank(BANK[1:])
 

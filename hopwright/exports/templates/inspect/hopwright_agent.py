@@ -19,7 +19,7 @@ from inspect_ai.solver import generate, use_tools  # noqa: E402
 from inspect_ai.tool import ToolDef, ToolParams  # noqa: E402
 from inspect_ai.util import store  # noqa: E402
 
-ROWS = [json.loads(line) for line in (FOLDER / "tasks.jsonl").read_text(encoding="utf-8").splitlines()]
+ROWS = [json.loads(line) for line in (FOLDER / "tasks.jsonl").read_text(encoding="utf-8").split("\n") if line]
 FIGURES = ("right", "steps", "useless", "malformed", "hops_found", "max_depth")
 REWARDS = ("mmhops-r1", "search-r1", "hops")
 MESSAGES = {"system": ChatMessageSystem, "user": ChatMessageUser}

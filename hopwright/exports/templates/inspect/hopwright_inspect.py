@@ -13,7 +13,7 @@ from inspect_ai.dataset import MemoryDataset, Sample  # noqa: E402
 from inspect_ai.scorer import Score, choice, mean, scorer, stderr  # noqa: E402
 from inspect_ai.solver import generate, multiple_choice  # noqa: E402
 
-ROWS = [json.loads(line) for line in (FOLDER / "items.jsonl").read_text(encoding="utf-8").splitlines()]
+ROWS = [json.loads(line) for line in (FOLDER / "items.jsonl").read_text(encoding="utf-8").split("\n") if line]
 HOPS = max(len(row["hops"]) for row in ROWS)
 NAMES = ["right", "exact_match", "f1", *(f"hop_{number}" for number in range(1, HOPS + 1)), "joint_em", "joint_f1"]
 

@@ -72,7 +72,7 @@ class SearchTaskset(vf.Taskset[SearchTask, SearchConfig]):
     """The tasks of a split, easy ones first."""
 
     def load(self):
-        rows = [json.loads(line) for line in TASKS.read_text(encoding="utf-8").splitlines()]
+        rows = [json.loads(line) for line in TASKS.read_text(encoding="utf-8").split("\n") if line]
         rows = [row for row in rows if row["split"] == self.config.split]
         rows.sort(key=lambda row: row["order"])
         for row in rows[: max(1, round(len(rows) * self.config.easiest))]:

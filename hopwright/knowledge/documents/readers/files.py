@@ -8,7 +8,6 @@ import functools
 import gzip
 import io
 import lzma
-import struct
 import tarfile
 import zipfile
 import zlib
@@ -18,7 +17,15 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
 from hopwright.errors import InputError
-from hopwright.foreign import check_file, open_file
+from hopwright.foreign import (
+    DAMAGED_HEADERS,
+    PackingError,
+    check_file,
+    check_packing,
+    open_file,
+    open_member,
+    show,
+)
 
 _PACKED: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
 _TARS = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2")
@@ -97,6 +104,8 @@ def explain_damage(name: str) -> Iterator[None]:
     """Turn what decompressors and the operating system say into one line."""
     try:
         yield
+    except PackingError as error:
+        raise InputError(f"{name}: {error}") from None
     except _BROKEN as error:
         raise InputError(f"{name} is truncated or damaged ({error}); get it again") from None
     except OSError as error:
@@ -107,20 +116,42 @@ class _Archive:
     """An archive that stays open: read in its own order, a packed one is unpacked once and not for each member."""
 
     def __init__(self, path: Path) -> None:
-        self._zip = zipfile.ZipFile(path) if path.suffix.lower() == ".zip" else None
-        self._tar = None if self._zip else _open_tar(path)
-        self._entries = {entry.name: entry for entry in self._tar or ()}
+        with _name_damage():
+            self._zip = zipfile.ZipFile(path) if path.suffix.lower() == ".zip" else None
+            self._tar = None if self._zip else _open_tar(path)
+            self._entries = {entry.name: entry for entry in self._tar or ()}
 
     def open(self, member: str) -> IO[bytes]:
         if self._tar is None:
             assert self._zip is not None
-            try:
-                return self._zip.open(member)
-            except (RuntimeError, ValueError, struct.error) as error:  # a password, or a packing that is not known
-                raise zipfile.BadZipFile(str(error)) from None
+            return open_member(self._zip, member)
         opened = self._tar.extractfile(self._entries[member])
         assert opened is not None
-        return opened
+        return io.BufferedReader(_Pieces(opened), _BLOCK)
+
+
+@contextlib.contextmanager
+def _name_damage() -> Iterator[None]:
+    """Turn what the headers of a damaged archive make Python raise into the error of an archive."""
+    try:
+        yield
+    except DAMAGED_HEADERS as error:
+        raise tarfile.ReadError(f"a damaged header: {show(error, 100)}") from None
+
+
+class _Pieces(io.RawIOBase):
+    """A member of a tar, read piece by piece however much is wanted at once: `_ShortReads` refuses longer reads."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._file.read(min(len(buffer), _BLOCK))
+        buffer[: len(data)] = data
+        return len(data)
 
 
 @functools.lru_cache(maxsize=1)
@@ -181,10 +212,13 @@ def _list_members(path: Path) -> tuple[list[SourceFile], list[SkippedFile]]:
     others: list[SkippedFile] = []
     lower = path.name.lower()
     if lower.endswith(".zip"):
-        with explain_damage(str(path)), open_file(path) as file, zipfile.ZipFile(file) as archive:
-            names = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
+        with explain_damage(str(path)), open_file(path) as file, _name_damage(), zipfile.ZipFile(file) as archive:
+            members = [entry for entry in archive.infolist() if not entry.is_dir()]
+            for entry in members:
+                check_packing(entry)
+            names = [entry.filename for entry in members]
     elif lower.endswith(_TARS):
-        with explain_damage(str(path)), _open_tar(path) as tar:
+        with explain_damage(str(path)), _name_damage(), _open_tar(path) as tar:
             # Listing reads all of it, so that a truncated archive is noticed before anything is added.
             every = list(tar)
             entries = [entry for entry in every if entry.isfile()]

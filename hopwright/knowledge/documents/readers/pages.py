@@ -17,7 +17,7 @@ from hopwright.foreign import show
 from hopwright.knowledge.documents.readers.files import SourceFile
 from hopwright.knowledge.documents.readers.rows import MalformedRow, RawDocument
 
-_BLANK = re.compile(r"[ \t]*\n[ \t]*\n\s*")
+_BLANK = re.compile(r"(?<![ \t])[ \t]*+\n[ \t]*+\n\s*+")
 _LONGEST = 64 << 20
 """Bytes of a file that is one document."""
 _MOST_WORDS_OF_TAG = 5_000

@@ -64,7 +64,7 @@ def list_items(data_set: Path) -> list[dict[str, Any]]:
     for name in ("items.jsonl", "twins.jsonl"):
         path = data_set / name
         if path.is_file():
-            rows += [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+            rows += [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
     return rows
 
 

@@ -14,7 +14,7 @@ from inspect_ai.model import ChatMessageUser, ContentImage, ContentText  # noqa:
 from inspect_ai.scorer import CORRECT, INCORRECT, Score, accuracy, scorer, stderr  # noqa: E402
 from inspect_ai.solver import generate  # noqa: E402
 
-ROWS = [json.loads(line) for line in (FOLDER / "items.jsonl").read_text(encoding="utf-8").splitlines()]
+ROWS = [json.loads(line) for line in (FOLDER / "items.jsonl").read_text(encoding="utf-8").split("\n") if line]
 
 
 @task
