@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote_plus, urlsplit
 
 from annotation.forms import Task
 from annotation.graph_drawing import draw_graph
@@ -39,6 +39,7 @@ from hopwright.errors import InputError
 from hopwright.foreign import drop_controls
 from hopwright.knowledge.external.notes import write_value
 from hopwright.knowledge.facts import write_literal
+from hopwright.knowledge.wikidata.own_ids import is_own_id
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.records import CheckResult, Compute, Hop, Item, Lookup, Passage
 from hopwright.records.model import Label
@@ -47,11 +48,13 @@ from hopwright.stages.objections import Objections
 from hopwright.topologies import topology
 
 _ENTITY = re.compile(r"Q[1-9]\d*")
+_ARTICLE = "https://www.wikidata.org/wiki/Special:GoToLinkedPage/enwiki/"
+_SEARCH = "https://en.wikipedia.org/wiki/Special:Search?search="
 
 
 @dataclass(frozen=True, slots=True)
 class FactView:
-    """A fact as the page shows it, with the address of the subject's article."""
+    """A fact as the page shows it, with the address of the subject's article, or of a search for it."""
 
     subject: str
     property: str
@@ -216,7 +219,7 @@ def view_hop(hop: Hop, item: Item) -> HopView:
         working=write_worked_steps(hop, item),
         facts=tuple(dict.fromkeys([*facts, *_list_facts_read(hop, item)])),
         passages=hop.evidence.passages,
-        url=_keep_web_address(hop.evidence.wikipedia_url),
+        url=find_hop_article(hop),
         domain=str(hop.domain or ""),
         verify=hop.verify,
         sources=tuple(_keep_web_address(one.source_url) for one in hop.evidence.claims),
@@ -227,11 +230,16 @@ def list_facts(hop: Hop) -> list[FactView]:
     """The facts that a hop itself rests on, each with the article of what it is about."""
     held = hop.evidence
     facts = [
-        FactView(one.subject_label, one.property_label, one.object_label, find_article(one.subject))
+        FactView(one.subject_label, one.property_label, one.object_label, find_article(one.subject, one.subject_label))
         for one in held.triplets
     ]
     facts += [
-        FactView(one.subject_label, one.property_label, write_literal(one, default_table()), find_article(one.subject))
+        FactView(
+            one.subject_label,
+            one.property_label,
+            write_literal(one, default_table()),
+            find_article(one.subject, one.subject_label),
+        )
         for one in held.literals
     ]
     facts += [
@@ -241,9 +249,23 @@ def list_facts(hop: Hop) -> list[FactView]:
     return facts
 
 
-def find_article(entity: str) -> str:
-    """The address that leads from an entity's id to its article in English; empty for an invented entity."""
-    return f"https://www.wikidata.org/wiki/Special:GoToLinkedPage/enwiki/{entity}" if _ENTITY.fullmatch(entity) else ""
+def find_article(entity: str, label: str) -> str:
+    """The address that leads from an entity's id to its article in English; empty for an invented entity.
+
+    From an id of Hopwright's own no article can be found: the address is that of a search for the label.
+    """
+    if is_own_id(entity):
+        return _SEARCH + quote_plus(label)
+    return _ARTICLE + entity if _ENTITY.fullmatch(entity) else ""
+
+
+def find_hop_article(hop: Hop) -> str:
+    """The address of the article that a hop's evidence names, else of a search for what its first fact is about."""
+    if url := _keep_web_address(hop.evidence.wikipedia_url):
+        return url
+    facts = [*hop.evidence.triplets, *hop.evidence.literals]
+    own = next(((one.subject, one.subject_label) for one in facts if is_own_id(one.subject)), None)
+    return find_article(*own) if own and not isinstance(hop.derivation, Compute) else ""
 
 
 def _list_facts_read(hop: Hop, item: Item) -> list[FactView]:

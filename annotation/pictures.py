@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from annotation.export import list_facts, prefill, view_hop
+from annotation.export import find_hop_article, list_facts, prefill, view_hop
 from annotation.forms import Task, check_task, load_picture_interface, parse_interface
 from annotation.schema import FIX_ANSWER, FIX_OPTIONS, FIX_QUESTION, PREFILLED
 from hopwright.foreign import drop_controls
@@ -77,7 +77,7 @@ def _view(hop: Hop, item: Item) -> Any:
     if isinstance(hop.derivation, ReadRegion):
         return {
             "index": hop.index, "question": asked.question, "answer": hop.answer, "kind": f"image {hop.index}",
-            "working": (), "working_line": "", "facts": list_facts(hop), "url": hop.evidence.wikipedia_url,
+            "working": (), "working_line": "", "facts": list_facts(hop), "url": find_hop_article(hop),
             "domain": str(hop.domain or ""), "verify": "", "sources": (),
         }  # fmt: skip
     return view_hop(asked, item)
