@@ -174,7 +174,7 @@ class PassageWriter:
         if isinstance(value, dt.date):
             exact = entry.value == "date" and (value.month, value.day) != (1, 1)
             on, told = ("on", render(value)) if exact else ("in", str(value.year))
-            phrases = phrases or derive_phrases([one.replace("{y}", "{o}") for one in entry.year_predicate], ())
+            phrases = phrases or derive_phrases([_admit_days(one) for one in entry.year_predicate], ())
         elif entry.series:
             told, among = render(value), entry.label.removeprefix("place ")
             phrases = {"verb": (f"is number {{o}} {among}",), "own": (f"{{its}} place {among} is {{o}}",)}
@@ -317,6 +317,11 @@ class _Opener:
                     clauses.remove(clause)
                     return self._reference.fill(own, by_name=True)
         return ""
+
+
+def _admit_days(predicate: str) -> str:
+    """A predicate for a year as one for a day, too: `was launched in {y}`."""
+    return predicate.replace("in {y}", "{on} {o}").replace("{y}", "{o}")
 
 
 def _say_of_one(phrases: Mapping[str, tuple[str, ...]], object: EntityKind) -> Mapping[str, tuple[str, ...]]:
