@@ -41,7 +41,7 @@ from hopwright.knowledge.external.notes import write_value
 from hopwright.knowledge.facts import write_literal
 from hopwright.knowledge.wikidata.own_ids import is_own_id
 from hopwright.knowledge.wikidata.properties import default_table
-from hopwright.records import CheckResult, Compute, Hop, Item, Lookup, Passage
+from hopwright.records import CheckResult, Compute, Hop, Item, LiteralFact, Lookup, Passage, Triplet
 from hopwright.records.model import Label
 from hopwright.reporting.rendering import load_template
 from hopwright.stages.objections import Objections
@@ -263,7 +263,7 @@ def find_hop_article(hop: Hop) -> str:
     """The address of the article that a hop's evidence names, else of a search for what its first fact is about."""
     if url := _keep_web_address(hop.evidence.wikipedia_url):
         return url
-    facts = [*hop.evidence.triplets, *hop.evidence.literals]
+    facts: list[Triplet | LiteralFact] = [*hop.evidence.triplets, *hop.evidence.literals]
     own = next(((one.subject, one.subject_label) for one in facts if is_own_id(one.subject)), None)
     return find_article(*own) if own and not isinstance(hop.derivation, Compute) else ""
 

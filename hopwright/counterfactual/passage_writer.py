@@ -152,7 +152,7 @@ class PassageWriter:
         if not phrases.get("verb") and (len(objects) > 1 or not phrases.get("own")):
             entry = self._table.entity[property].worded(subject, object)
             has = "had" if entry.series else "has"
-            phrases = derive_phrases(entry.predicate or (f"{has} {{o}} as its {entry.label}",), entry.np)
+            phrases = derive_phrases(entry.predicate or (f"{has} {{o}} as {{its}} {entry.label}",), entry.np)
         many = len(objects) > 1
         # A sentence with one subject or one complement has no place for several.
         own = [one for one in phrases.get("own", ()) if not many or "{are}" in one or "include {o}" in one]

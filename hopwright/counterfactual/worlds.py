@@ -318,6 +318,8 @@ class _WorldAttempt:
             if self._owners.ends.get(literal.subject) == literal.property:
                 move = self._stretch(literal, move)
             return shift_date(literal.value, move)
+        if self._table.is_series(literal.property):
+            return literal.value  # The members keep their order and the numbers in their names.
         rng = random.Random(f"{self._key}:{':'.join(key)}")
         gentle = literal.subject in self._owners.people or moves_gently(literal.property)
         return shift_number(rng, self._swapped.get(key, literal.value), gentle=gentle)
