@@ -37,12 +37,14 @@ _OPENERS = frozenset(
 _JOINTS = frozenset({"of", "the", "de", "for", "and", "in"})
 _YEARS = re.compile(
     r"(?:\b(?:since|between|from|after|before|until) (?:1[0-9]|20)\d\d(?: (?:and|to) (?:1[0-9]|20)\d\d)?\b"
-    r"|\((?:1[0-9]|20)\d\d\))"
+    r"|\w+ \((?:1[0-9]|20)\d\d\))"
 )
 """The years in which a wording bounds a series: `since 1828`, `between 1965 and 1995`, `COP1 (1995)`."""
 _YEAR = re.compile(r"(?<!\d)(?:1[0-9]|20)\d\d(?!\d)")
-_COUNTED = re.compile(r"^(?:\W*\d[\w.,/–-]*|[IVXLC]+|January|February|March|April|May|June|July|August|September|October"
-                      r"|November|December|\W+|(?:\W?\w)?)$")  # fmt: skip
+_COUNTED = re.compile(
+    r"^(?:\W*\d[\w.,/–-]*|[IVXLC]+|January|February|March|April|May|June|July|August|September|October|November"
+    r"|December|\W+|(?:\W?\w)?)$"
+)
 """What counts or dates the members of a series: `52nd`, `XX`, `-41-B`, `February`."""
 _COMMON = frozenset(english.words("words", "common"))
 
@@ -89,8 +91,9 @@ class InventedNames:
         """The texts with invented names in place of the real ones. years: phrases with years → with those of now."""
         joined = "\x1f".join(texts)
         found = find_real_names(joined)
+        # "COP1 (1995)" holds a name and a year: the years go first.
         moved = {phrase: now for phrase, now in years.items() if phrase in joined}
-        return self._replace(texts, found, moved)
+        return self._replace(replace_names(texts, moved) if moved else texts, found)
 
     def list_replaced(self, labels: Iterable[str]) -> list[Surrogate]:
         """What was put for what, but for the labels of entities, which are listed as such."""
@@ -98,12 +101,10 @@ class InventedNames:
         pairs = {invented: name for name, invented in reversed(self._used.items()) if name not in known}
         return [Surrogate(original=name, surrogate=invented, id="") for invented, name in reversed(pairs.items())]
 
-    def _replace(
-        self, texts: Sequence[str], found: Sequence[str], moved: Mapping[str, str] | None = None
-    ) -> list[str]:
+    def _replace(self, texts: Sequence[str], found: Sequence[str]) -> list[str]:
         names = {name: self._find(name) for name in found}
-        self._used.update({name: invented for name, invented in names.items() if name[:1].isupper()})
-        return replace_names(texts, {**names, **(moved or {})}) if names or moved else list(texts)
+        self._used.update({name: invented for name, invented in names.items() if _is_named(name)})
+        return replace_names(texts, names) if names else list(texts)
 
     def _find(self, name: str) -> str:
         pattern, number = _split_number(name)
@@ -141,8 +142,9 @@ def find_real_names(text: str) -> list[str]:
 
 
 def share_stem(stem: str) -> str:
-    """The stem of a dated name, the same for all names of one series: finals of the Champions League and its forerunner
-    move together.
+    """The stem of a dated name, the same for all names of one series.
+
+    The finals of a cup under its old and its new name move together.
     """
     for name in find_real_names(stem):
         stem = stem.replace(name, f"<{_load().family_of[_split_number(name)[0]]}>")
@@ -174,9 +176,7 @@ def list_worded(hop: Hop) -> Iterator[str]:
         yield passage.text
 
 
-def move_bounds(
-    hops: Iterable[Hop], table: PropertyTable, years: Mapping[str, int], base: int
-) -> dict[str, str]:
+def move_bounds(hops: Iterable[Hop], table: PropertyTable, years: Mapping[str, int], base: int) -> dict[str, str]:
     """The phrases with which the wordings bound a series in time → the same as long ago as the twin's world has it.
 
     years: by how many years the dates of each owner moved; the stem of a dated name is one. base: all others.
@@ -238,13 +238,29 @@ def list_proper_names(entry: EntityProperty | LiteralProperty) -> tuple[str, ...
     return tuple(found)
 
 
-@functools.lru_cache(maxsize=4096)
-def find_worded_gender(entry: EntityProperty | LiteralProperty) -> Gender:
-    """The gender of a subject that the wordings of a property in a series speak of, or empty."""
-    if not entry.series:
-        return ""
-    words = {word for text in list_strings(entry) for word in text.split()}
+def list_series(properties: Iterable[str], table: PropertyTable) -> Set[str]:
+    """The series that a subject with these properties is a member of, each by the property of its places."""
+    found = {property for property in properties if table.is_series(property)}
+    entries = (table.entity.get(property) for property in properties)
+    return found | {entry.series for entry in entries if entry is not None and entry.series}
+
+
+@functools.lru_cache(maxsize=64)
+def find_worded_gender(series: str, table: PropertyTable) -> Gender:
+    """The gender that the wordings of a series of people take for granted, or empty."""
+    entries = [entry for entry in table.entity.values() if entry.series == series and entry.subject == ("person",)]
+    words = {word for entry in entries for text in list_strings(entry) for word in text.split()}
     return "male" if words & {"he", "him", "his"} else "female" if words & {"she", "her"} else ""
+
+
+def find_role_gender(entry: EntityProperty, table: PropertyTable) -> Gender:
+    """The gender of whom a column of a series names, by its wordings: the captain at a men's cup, the best actress."""
+    place = table.literal.get(entry.series)
+    words = {word.lower() for text in list_strings(entry) for word in text.split()}
+    if words & {"women's", "ladies'", "actress", "wife", "lady", "woman"}:
+        return "female"
+    men = {"men's"} & (words | set(place.label.lower().split() if place is not None else ()))
+    return "male" if men or (words & {"actor"} and entry.label.endswith("Actor")) else ""
 
 
 @functools.lru_cache(maxsize=4096)
@@ -269,7 +285,8 @@ def _walk(value: Any) -> Iterator[str]:
 def _list_properties(hops: Iterable[Hop]) -> list[str]:
     found: dict[str, None] = {}
     for hop in hops:
-        found.update({one.property: None for one in (*hop.evidence.triplets, *hop.evidence.literals)})
+        found.update({one.property: None for one in hop.evidence.triplets})
+        found.update({one.property: None for one in hop.evidence.literals})
         found.update(dict.fromkeys(_PROPERTY.findall(hop.derivation.model_dump_json())))
     return list(found)
 
@@ -296,6 +313,12 @@ def _is_telling(word: str) -> bool:
     return len(bare) > 1 and not known and bare not in _JOINTS and not _COUNTED.match(bare)
 
 
+def _is_named(name: str) -> bool:
+    """Whether something invented stands for a real name, and not only a plainer word."""
+    pattern, _ = _split_number(name)
+    return "{" in _load().families[_load().family_of[pattern]][pattern]
+
+
 def _split_number(name: str) -> tuple[str, str]:
     """`COP12` → `COP#`, `12`, where the data has it so."""
     if name in _load().family_of:
@@ -313,4 +336,6 @@ def _load() -> _RealNames:
     words = {word for one in phrases for word in one.split()}
     words |= {word for names in raw.values() for frame in names.values() for word in _SLOT.sub("", frame).split()}
     family_of = {name: family for family, names in raw.items() for name in names}
-    return _RealNames(raw, family_of, tuple(sorted(family_of, key=lambda name: (-len(name), name))), generic, phrases, generic | words)
+    return _RealNames(
+        raw, family_of, tuple(sorted(family_of, key=lambda name: (-len(name), name))), generic, phrases, generic | words
+    )

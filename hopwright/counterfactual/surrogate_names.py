@@ -26,8 +26,10 @@ _VOWELS = frozenset("aeiouy")
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _INITIAL = re.compile(r"^(?:[A-Z]\.)+$")
 _NUMERAL = re.compile(r"^[IVX]+$")
-_STYLED = re.compile(r",? (?:1st|2nd|3rd|\d+th) .+$|, (?:Baron|Baroness|Count|Countess|Duke|Duchess|Earl|Lord|Lady|Mrs|Prince"
-                     r"|Princess|Marquess|Viscount)\b.*$")  # fmt: skip
+_STYLED = re.compile(
+    r",? (?:1st|2nd|3rd|\d+th) .+$|, (?:Baron|Baroness|Count|Countess|Duke|Duchess|Earl|Lord|Lady|Mrs|Prince|Princess"
+    r"|Marquess|Viscount)\b.*$"
+)
 """What follows the name of a peer: `, 1st Duke of Wellington`."""
 _TITLES = frozenset({"Emperor", "Empress", "King", "Pope", "Prince", "Princess", "Queen", "Sir", "Dame"})
 """What comes before a name, and says no more about who it is."""
@@ -206,8 +208,8 @@ def split_person(name: str) -> tuple[str, str]:
     Of "J. Max von Sydow Jr." these are "Max" and "Sydow"; a given name that is an initial is empty. A ruler
     ("Lothair II") has no family name, his given name is what he is called by.
     """
-    inventory = _load()
-    words = [word.strip(",") for word in _STYLED.sub("", name).split()[:5]]
+    name = _STYLED.sub("", name)
+    words = [word.strip(",") for word in name.split()[:5]]
     words = words[1:] if len(words) > 1 and words[0] in _TITLES else words
     proper = [word for word in words if not _is_suffix(word) and word[:1].isupper() and len(word) > 1]
     told = [word for word in proper if not _INITIAL.match(word)]

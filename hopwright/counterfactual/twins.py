@@ -32,7 +32,9 @@ from hopwright.counterfactual.passages import collect_extra_evidence, list_asked
 from hopwright.counterfactual.real_names import (
     InventedNames,
     find_real_wording,
+    find_role_gender,
     find_worded_gender,
+    list_series,
     list_worded,
     move_bounds,
     rename_hop,
@@ -149,9 +151,7 @@ class TwinMaker:
         twin_id = plan_id(
             item.topology, tuple(hop.derivation for hop in hops), "counterfactual", item.provenance.sources
         )
-        finished = tuple(
-            self._give_options(hop, twin_id) for hop in hops
-        )
+        finished = tuple(self._give_options(hop, twin_id) for hop in hops)
         last = finished[-1]
         if last.label is None:
             raise TwinError("twin_options", "the last hop has no distractors")
@@ -215,9 +215,7 @@ class TwinMaker:
         )
         return _MovedItem(world, rules, invented, surrogates, changes, self._writer.word(item, changes))
 
-    def _rename_series(
-        self, whole: Item, hops: Sequence[Hop], moved: _MovedItem
-    ) -> tuple[tuple[Hop, ...], str, str]:
+    def _rename_series(self, whole: Item, hops: Sequence[Hop], moved: _MovedItem) -> tuple[tuple[Hop, ...], str, str]:
         """The hops, the question and the marked question without the real names that the wordings bring with them."""
         years = move_bounds(whole.hops, self._table, moved.world.years, moved.world.base)
         texts = [moved.wording.question, moved.wording.marked, *(text for hop in hops for text in list_worded(hop))]
@@ -229,10 +227,16 @@ class TwinMaker:
         """The genders that the wordings of properties take for granted: `the see from which he came`."""
         found: dict[str, Gender] = {}
         for hop in whole.hops:
-            for one in (*hop.evidence.triplets, *hop.evidence.literals):
-                entry = self._table.entity.get(one.property) or self._table.literal.get(one.property)
-                if entry is not None and (gender := find_worded_gender(entry)):
-                    found.setdefault(one.subject, gender)
+            told = [(one.subject, one.property) for one in hop.evidence.triplets]
+            told += [(one.subject, one.property) for one in hop.evidence.literals]
+            for subject, property in told:
+                for series in list_series((property,), self._table):
+                    if gender := find_worded_gender(series, self._table):
+                        found.setdefault(subject, gender)
+            for one in hop.evidence.triplets:
+                column = self._table.entity.get(one.property)
+                if column is not None and column.series and (gender := find_role_gender(column, self._table)):
+                    found.setdefault(one.object, gender)
         return found
 
     def _keep_readable(self, evidence: Evidence) -> Evidence:
