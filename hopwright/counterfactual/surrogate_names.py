@@ -32,7 +32,7 @@ _STYLED = re.compile(
 )
 """What follows the name of a peer: `, 1st Duke of Wellington`."""
 _TITLES = frozenset({"Emperor", "Empress", "King", "Pope", "Prince", "Princess", "Queen", "Sir", "Dame"})
-"""What comes before a name, and says no more about who it is."""
+"""What comes before a name; the new one goes without."""
 _YEAR = re.compile(r"(?<![\w–-])(1[0-9]{3}|20[0-9]{2})(?:([–/-])(\d{4}|\d{2}))?(?![\w–-])")
 # Three vowels or four consonants in a row, or a syllable said twice.
 _CLUMSY = re.compile(
@@ -334,10 +334,7 @@ def _find_feel(label: str) -> _NameStyle | None:
 def _name_person(rng: random.Random, feel: _NameStyle, label: str, gender: Gender, family: str) -> str:
     inventory = _load()
     tokens = _STYLED.sub("", label).split() or ["Given", "Family"]
-    # A title that only men and women of rank have says who is meant no more than their kind does; the pope has none.
-    title = tokens[0] if len(tokens) > 1 and tokens[0] in _TITLES else ""
-    tokens = tokens[1:6] if title else tokens[:5]
-    words_before = [title] if title and title != "Pope" else []
+    tokens = tokens[1:6] if len(tokens) > 1 and tokens[0] in _TITLES else tokens[:5]
     words: list[str] = []
     given = gender or rng.choice(("female", "male"))
     last = max((i for i, token in enumerate(tokens) if not _is_suffix(token.strip(","))), default=0)
@@ -356,7 +353,7 @@ def _name_person(rng: random.Random, feel: _NameStyle, label: str, gender: Gende
             words.append(_make_word(rng, feel, given))
     while len(words) > 1 and words[-1].islower():
         words.pop()  # "John of" was cut from a longer name
-    return " ".join((*words_before, *words))
+    return " ".join(words)
 
 
 def _is_suffix(word: str) -> bool:
