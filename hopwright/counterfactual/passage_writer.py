@@ -40,7 +40,7 @@ _AS_SUBJECT = re.compile(r"(?<=where |which |until )\{it\}|(?<=whom |that |when 
 _RELATIVE = re.compile(r" (?:who|whom|that|which|where) ")
 _OBJECT_LAST = re.compile(r"(as (?:its|the) [\w ]+) \{it\}$")
 """`chose as the head of the bank {it}`"""
-_OF_IT = re.compile(r"\bthe (final|crew|open event|final tournament) of \{it\}")
+_OF_IT = re.compile(r"\bthe (final|crew|winner|open event|final tournament) of \{it\}")
 _JOINT = re.compile(r" (?:of|who|whom|that|which|where|at|in|for|on|under|after) ")
 _Form = Literal["post", "verb", "own"]
 

@@ -211,11 +211,13 @@ def find_real_wording(twin: Item, table: PropertyTable) -> str:
         texts += [*list_worded(hop), hop.answer, *hop.options.values()]
     joined = "\x1f".join(texts)
     names = dict.fromkeys(find_real_names(joined))
+    for phrase in _load().phrases:  # "American football" is no American
+        joined = joined.replace(phrase, "\x00")
     for property in _list_properties(twin.hops):
         entry = table.entity.get(property) or table.literal.get(property)
         if entry is not None:
             names.update(dict.fromkeys(list_proper_names(entry)))
-    return next((name for name in names if name in joined and any(find_mentions(joined, name))), "")
+    return next((name for name in names if name in joined and next(find_mentions(joined, name), None) is not None), "")
 
 
 @functools.lru_cache(maxsize=4096)
