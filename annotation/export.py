@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote_plus, urlsplit
 
 from annotation.fact_labels import join_names, label_literal, label_relation, say_plainly
 from annotation.forms import Task
@@ -40,9 +40,10 @@ from hopwright.errors import InputError
 from hopwright.foreign import drop_controls
 from hopwright.knowledge.external.notes import write_value
 from hopwright.knowledge.facts import write_literal
+from hopwright.knowledge.wikidata.own_ids import is_own_id
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.planning.expressions import read_hop
-from hopwright.records import CheckResult, Compute, Hop, Item, LiteralFact, Lookup, Passage, ReverseLookup
+from hopwright.records import CheckResult, Compute, Hop, Item, LiteralFact, Lookup, Passage, ReverseLookup, Triplet
 from hopwright.records.model import Label
 from hopwright.reporting.rendering import load_template
 from hopwright.stages.objections import Objections
@@ -50,11 +51,13 @@ from hopwright.topologies import topology
 
 _ENTITY = re.compile(r"Q[1-9]\d*")
 _NAME = re.compile(r"\b(?:hop\d|Q\w+)")
+_ARTICLE = "https://www.wikidata.org/wiki/Special:GoToLinkedPage/enwiki/"
+_SEARCH = "https://en.wikipedia.org/wiki/Special:Search?search="
 
 
 @dataclass(frozen=True, slots=True)
 class FactView:
-    """A fact as the page shows it, with the address of the subject's article."""
+    """A fact as the page shows it, with the address of the subject's article, or of a search for it."""
 
     subject: str
     property: str
@@ -229,7 +232,7 @@ def view_hop(hop: Hop, item: Item, *, alone: bool = False) -> HopView:
         working=write_worked_steps(hop, item),
         facts=tuple(dict.fromkeys(fact for fact in facts if fact not in above)),
         passages=hop.evidence.passages,
-        url=_keep_web_address(hop.evidence.wikipedia_url),
+        url=find_hop_article(hop),
         domain=str(hop.domain or ""),
         verify=hop.verify,
         read=_tell_read(sorted(again)) if not alone else "",
@@ -246,7 +249,7 @@ def list_facts(hop: Hop, item: Item) -> list[FactView]:
     facts = [
         FactView(
             one.subject_label, label_relation(one.property, one.subject, one.property_label), one.object_label,
-            find_article(one.subject),
+            find_article(one.subject, one.subject_label),
         )
         for one in held.triplets
     ]  # fmt: skip
@@ -259,7 +262,7 @@ def list_facts(hop: Hop, item: Item) -> list[FactView]:
 
 
 def _view_literal(one: LiteralFact) -> FactView:
-    table, article = default_table(), find_article(one.subject)
+    table, article = default_table(), find_article(one.subject, one.subject_label)
     label, value = label_literal(one.property, one.subject, one.property_label), write_literal(one, table)
     if table.is_timeline(one.property):
         return FactView("", f"{label} in {value}", one.subject_label, article)
@@ -283,9 +286,23 @@ def _pick_literals(hop: Hop, item: Item) -> list[LiteralFact]:
     return literals
 
 
-def find_article(entity: str) -> str:
-    """The address that leads from an entity's id to its article in English; empty for an invented entity."""
-    return f"https://www.wikidata.org/wiki/Special:GoToLinkedPage/enwiki/{entity}" if _ENTITY.fullmatch(entity) else ""
+def find_article(entity: str, label: str) -> str:
+    """The address that leads from an entity's id to its article in English; empty for an invented entity.
+
+    From an id of Hopwright's own no article can be found: the address is that of a search for the label.
+    """
+    if is_own_id(entity):
+        return _SEARCH + quote_plus(label)
+    return _ARTICLE + entity if _ENTITY.fullmatch(entity) else ""
+
+
+def find_hop_article(hop: Hop) -> str:
+    """The address of the article that a hop's evidence names, else of a search for what its first fact is about."""
+    if url := _keep_web_address(hop.evidence.wikipedia_url):
+        return url
+    facts: list[Triplet | LiteralFact] = [*hop.evidence.triplets, *hop.evidence.literals]
+    own = next(((one.subject, one.subject_label) for one in facts if is_own_id(one.subject)), None)
+    return find_article(*own) if own and not isinstance(hop.derivation, Compute) else ""
 
 
 def _list_facts_above(hop: Hop, item: Item) -> dict[FactView, int]:

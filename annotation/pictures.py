@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from annotation.export import list_facts, prefill, say_checks, view_hop
+from annotation.export import find_hop_article, list_facts, prefill, say_checks, view_hop
 from annotation.forms import (
     Task,
     check_task,
@@ -105,7 +105,7 @@ def _view(hop: Hop, item: Item) -> Any:
         return {
             "index": hop.index, "question": _say_which(asked.question, name), "answer": hop.answer, "kind": name,
             "working": (), "working_line": "", "facts": list_facts(hop, item), "read": "",
-            "url": hop.evidence.wikipedia_url, "domain": str(hop.domain or ""), "verify": "", "sources": (),
+            "url": find_hop_article(hop), "domain": str(hop.domain or ""), "verify": "", "sources": (),
         }  # fmt: skip
     return view_hop(asked, item)
 

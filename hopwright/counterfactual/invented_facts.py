@@ -19,12 +19,14 @@ from typing import Any
 
 from hopwright.counterfactual.passage_phrases import list_role
 from hopwright.counterfactual.passages import HopPassages, PassagePlan, list_conditions
+from hopwright.counterfactual.real_names import list_series
 from hopwright.counterfactual.renamed_entities import AliasSource, NameRules, find_gender
 from hopwright.counterfactual.shifts import LAST_YEAR, DateShift, read_year, set_number, shift_date, shift_number
 from hopwright.counterfactual.surrogate_names import Gender, SurrogateNameGenerator
 from hopwright.counterfactual.twin_wording import strip_proper
 from hopwright.knowledge import wikidata
 from hopwright.knowledge.properties import PropertyTable
+from hopwright.knowledge.wikidata.confusions import add_alike
 from hopwright.records import Hop, Item, LiteralFact, Surrogate, Triplet
 from hopwright.records.values import EntityKind
 from hopwright.text.articles import definite
@@ -181,6 +183,7 @@ class FactInventor:
                 if one.datatype == "dateTime" and (year := read_year(one.value)):
                     self._years.setdefault(one.subject, []).append(year)
         self.names: EntityNaming = _WorldNames(names, self._invented)
+        self._linked = self._link_years(plans)
 
     @property
     def world(self) -> tuple[Surrogate, ...]:
@@ -211,9 +214,13 @@ class FactInventor:
         rng.shuffle(offers)
         told = self._told.get(subject, set())
         sizes = {*list_role("sizes")}
-        barred = self._asked | told | (sizes if told & sizes else set())
-        if subject in self._years or _REGNAL.search(self.names.phrase(subject)):
-            # A drawn year could contradict a date that is told already, or the times of kings.
+        barred = self._asked | add_alike(told) | (sizes if told & sizes else set())
+        series = list_series(told, self._table)
+        if series:
+            unmarried = _load()["series"]["unmarried"]
+            barred = {*barred, *_load()["series"]["barred"], *(id for one in series for id in unmarried.get(one, ()))}
+        if series or subject in self._years or _REGNAL.search(self.names.phrase(subject)):
+            # A drawn year could contradict a date that is told already, the times of kings, or the others of a series.
             offers = [offer for offer in offers if "birth" not in offer and "founding" not in offer]
         offers = [offer for offer in offers if offer["property"] not in barred]
         sized = next((offer for offer in offers if offer["property"] in sizes), None)
@@ -259,11 +266,20 @@ class FactInventor:
             }
         )
 
+    def _link_years(self, plans: Sequence[PassagePlan]) -> dict[str, list[int]]:
+        """The years of the works and events that anything is told of, in their names and where their dates are told."""
+        linked: dict[str, list[int]] = {}
+        for triplet in (one for plan in plans for one in plan.triplets):
+            for id, other in ((triplet.subject, triplet.object), (triplet.object, triplet.subject)):
+                if self.names.kind(other) in _DATED:
+                    years = [year for year in self._years.get(other, ()) if year > _MODERN]
+                    years += map(int, _YEAR.findall(self.names.phrase(other)))
+                    linked.setdefault(id, []).extend(years)
+        return linked
+
     def _list_years(self, plan: PassagePlan) -> list[int]:
-        """The years of the works and events that a plan tells of, in their names and where their dates are told."""
-        others = {id for one in plan.triplets for id in (one.subject, one.object) if self.names.kind(id) in _DATED}
-        years = [year for id in others for year in self._years.get(id, ()) if year > _MODERN]
-        return years + [int(year) for id in others for year in _YEAR.findall(self.names.phrase(id))]
+        """The years of the works and events that any passage tells of the subject of a plan."""
+        return self._linked.get(plan.subject, [])
 
     def _name(self, kind: EntityKind, noun: str, subject: str, property: str) -> str:
         id = next(self._ids)

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hopwright.counterfactual.mention_forms import is_distinctive_form, list_forms
+from hopwright.counterfactual.real_names import InventedNames
 from hopwright.counterfactual.recognition import Recogniser
 from hopwright.counterfactual.renamed_entities import (
     NameRules,
@@ -90,14 +91,10 @@ class PassageRewriter:
         members = list(names) or self.gather(title, text, unknown=unknown)
         base = self._draw_years(f"{title} {text}", key) if years else 0
         moves = {member.owner: base for member in members}
+        rules = NameRules([title, text], list_names(members, self._graph))
+        invented = InventedNames(key, self._namer, rules)
         surrogates = assign_surrogate_names(
-            key,
-            [title, text],
-            members,
-            self._namer,
-            self._graph,
-            moves,
-            NameRules([title, text], list_names(members, self._graph)),
+            key, [title, text], members, self._namer, self._graph, moves, rules, invented
         )
         forms = list_forms(members, self._graph, surrogates, self._graph.knows_name)
         if base:

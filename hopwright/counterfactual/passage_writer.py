@@ -18,22 +18,30 @@ from hopwright.counterfactual.passage_phrases import derive_phrases, find_phrase
 from hopwright.counterfactual.passages import PassagePlan
 from hopwright.counterfactual.surrogate_names import split_person
 from hopwright.counterfactual.twin_wording import strip_proper
-from hopwright.knowledge.properties import PropertyTable
+from hopwright.knowledge.properties import EntityProperty, PropertyTable
+from hopwright.knowledge.wikidata.confusions import add_alike
 from hopwright.records import LiteralFact, Passage, Triplet
 from hopwright.records.values import EntityKind, render
 from hopwright.text.articles import article
-from hopwright.text.phrases import listed
+from hopwright.text.phrases import listed, pluralise
 from hopwright.text.phrases import sentence as capitalise
 from hopwright.wording.rules.rules_writer import EntityNaming
 
 VAGUE_NOUNS = frozenset(
-    {"", "thing", "class", "work", "event", "place", "natural feature", "transport link", "other", "person"}
+    {"", "thing", "class", "work", "event", "place", "natural feature", "transport link", "other", "person", "edition"}
 )
 _SETTLEMENTS = frozenset({"city", "town", "village", "municipality", "commune", "settlement", "suburb", "district"})
 _WORKS = frozenset({"film", "television series", "miniseries", "novel", "album", "play", "opera", "painting"})
 _PRONOUNS = {"female": ("she", "her", "her"), "male": ("he", "him", "his")}
 _FRONTED = re.compile(r"^(?:with|\w+ed|\w+ing|born|set|shot|made|held|built|written|first \w+ed|home)\b")
 _PERFECT = re.compile(r"(?:\w+ed|had|been|taken|won)\b")
+_OF_MEMBER = re.compile(r"^the ((?:(?!\{s\}).)+) (of|at|in|on) \{s\}$")
+_AS_SUBJECT = re.compile(r"(?<=where |which |until )\{it\}|(?<=whom |that |when )\{it\}|(?<=before )\{it\}(?= \w+ed\b)")
+_RELATIVE = re.compile(r" (?:who|whom|that|which|where) ")
+_OBJECT_LAST = re.compile(r"(as (?:its|the) [\w ]+) \{it\}$")
+"""`chose as the head of the bank {it}`"""
+_OF_IT = re.compile(r"\bthe (final|crew|winner|open event|final tournament) of \{it\}")
+_JOINT = re.compile(r" (?:of|who|whom|that|which|where|at|in|for|on|under|after) ")
 _Form = Literal["post", "verb", "own"]
 
 
@@ -45,6 +53,8 @@ class _Clause:
     post: tuple[str, ...] = ()
     verb: tuple[str, ...] = ()
     own: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
+    """A sentence for the beginning, in which the subject stands by its name."""
 
     @property
     def fronted(self) -> tuple[str, ...]:
@@ -69,7 +79,8 @@ class _Reference:
         subject, object, possessive = self.pronouns
         if by_name:
             subject = object = self.phrase
-            possessive = f"{self.phrase}'s"
+            plural = self.phrase.startswith("the ") and self.phrase.endswith("s")
+            possessive = f"{self.phrase}'" if plural else f"{self.phrase}'s"
         elif "{s}" in template and self.others and self._said % 3 == 1:
             subject = self.rng.choice(self.others)
         self._said += 1
@@ -113,7 +124,11 @@ class PassageWriter:
         for triplet in plan.triplets:
             inverse = triplet.subject != plan.subject
             other = triplet.subject if inverse else triplet.object
-            said.setdefault((triplet.property, inverse), []).append(_describe(other, names, rng))
+            column = (
+                bool(self._table.entity[triplet.property].series) if triplet.property in self._table.entity else False
+            )
+            told = names.phrase(other) if column and not inverse else _describe(other, names, rng)
+            said.setdefault((triplet.property, inverse), []).append(told)
             kinds.setdefault((triplet.property, inverse), names.kind(other))
         dates: dict[str, str] = {}
         own_kind = names.kind(plan.subject)
@@ -142,6 +157,19 @@ class PassageWriter:
         self, property: str, inverse: bool, objects: Sequence[str], subject: EntityKind, object: EntityKind
     ) -> _Clause:
         phrases = find_phrases(property, subject if not inverse else object)
+        column = self._table.entity[property]
+        if column.series and not inverse:
+            where = list_role("birth")[1]
+            if where in add_alike({property}):
+                phrases = find_phrases(where, subject)
+            else:
+                phrases = _word_column(column.worded(subject, object), subject, len(objects) > 1)
+            told = listed(objects)
+            filled = {form: tuple(one.replace("{o}", told) for one in wordings) for form, wordings in phrases.items()}
+            be = "are" if len(objects) > 1 else "is"
+            forms = {form: tuple(one.replace("{are}", be) for one in wordings) for form, wordings in filled.items()}
+            none: tuple[str, ...] = ()
+            return _Clause(property, *(forms.get(form, none) for form in ("post", "verb", "own", "named")))
         if property in self._table.lists and len(objects) == 1 and not inverse:
             phrases = _say_of_one(phrases, object)
         told = listed(objects)
@@ -152,7 +180,7 @@ class PassageWriter:
         if not phrases.get("verb") and (len(objects) > 1 or not phrases.get("own")):
             entry = self._table.entity[property].worded(subject, object)
             has = "had" if entry.series else "has"
-            phrases = derive_phrases(entry.predicate or (f"{has} {{o}} as its {entry.label}",), entry.np)
+            phrases = derive_phrases(entry.predicate or (f"{has} {{o}} as {{its}} {entry.label}",), entry.np)
         many = len(objects) > 1
         # A sentence with one subject or one complement has no place for several.
         own = [one for one in phrases.get("own", ()) if not many or "{are}" in one or "include {o}" in one]
@@ -174,10 +202,12 @@ class PassageWriter:
         if isinstance(value, dt.date):
             exact = entry.value == "date" and (value.month, value.day) != (1, 1)
             on, told = ("on", render(value)) if exact else ("in", str(value.year))
-            phrases = phrases or derive_phrases([one.replace("{y}", "{o}") for one in entry.year_predicate], ())
+            phrases = phrases or derive_phrases([_admit_days(one) for one in entry.year_predicate], ())
         elif entry.series:
             told, among = render(value), entry.label.removeprefix("place ")
-            phrases = {"verb": (f"is number {{o}} {among}",), "own": (f"{{its}} place {among} is {{o}}",)}
+            phrases = {"verb": (f"is number {{o}} {among}",)}
+            if "," not in among:
+                phrases = {**phrases, "own": (f"{{its}} place {among} is {{o}}",)}
         else:
             told = render(value)
             phrases = phrases or derive_phrases((), entry.np)
@@ -195,7 +225,10 @@ class _Opener:
         self._reference = reference
         self._rng = rng
         self._kind = kind
-        self._noun = reference.noun
+        # "The 16th summit is a summit": a name that says what its bearer is says it once.
+        head = reference.noun.split()[-1:]
+        said = kind not in ("person", "fiction") and set(head) <= set(label.casefold().split())
+        self._noun = "" if said else reference.noun
         # "The film "Skidoo"" is a film: its noun is not said twice.
         bare = reference.phrase.removeprefix(f"the {self._noun} ").removeprefix("of ") if self._noun else ""
         self._phrase = bare or reference.phrase
@@ -208,7 +241,7 @@ class _Opener:
         patterns = [self._tell_of_class, self._stand_apart, self._go_on, self._be_plain] if self._noun else []
         patterns += [self._front, self._front_class] if self._noun else [self._front_act]
         patterns += [self._act, self._act_titled, self._act_apart, self._front_titled, self._reverse]
-        patterns += [self._possess]
+        patterns += [self._possess, self._name]
         self._rng.shuffle(patterns)
         for pattern in patterns:
             if sentence := pattern(clauses):
@@ -217,6 +250,8 @@ class _Opener:
         verb = "" if self._noun else self._take(clauses, "verb")
         if self._noun or verb:
             yield f"{self._phrase} {verb or f'{self._is} {self._an}'}"
+        elif sentence := self._begin(clauses):
+            yield sentence
 
     def _make_title(self, label: str) -> str:
         """The name with its noun before it: `the cyclist Mara Velden`; empty where that would be said twice."""
@@ -317,6 +352,54 @@ class _Opener:
                     clauses.remove(clause)
                     return self._reference.fill(own, by_name=True)
         return ""
+
+    def _begin(self, clauses: list[_Clause]) -> str:
+        """Whatever sentence can be told with the subject's name in it."""
+        for clause in clauses:
+            for own in (*clause.named, *clause.own):
+                if sum(map(own.count, ("{s}", "{it}", "{its}"))) == 1:
+                    clauses.remove(clause)
+                    return self._reference.fill(own, by_name=True)
+        return ""
+
+    def _name(self, clauses: list[_Clause]) -> str:
+        """The first sentence is about what somebody was to the subject: `The runner-up in the 1958 Cup was …`."""
+        if self._phrase.endswith('"'):
+            return ""
+        for clause in clauses:
+            if clause.named:
+                clauses.remove(clause)
+                return self._reference.fill(clause.named[0], by_name=True)
+        return ""
+
+
+def _word_column(entry: EntityProperty, kind: EntityKind, many: bool) -> Mapping[str, tuple[str, ...]]:
+    """The wordings of what is known of the members of a series, from its noun phrase: `the runner-up in {s}`."""
+    np = entry.np[0]
+    if many:
+        head, joint, rest = _split_head(np)
+        np = f"{pluralise(head)}{joint}{rest}"
+    be = "{are}" if kind in ("place", "country", "nature", "other") else "were" if many else "was"
+    named = (f"{np} {be} {{o}}",)
+    match = _OF_MEMBER.match(np)
+    if match and not (match[2] == "of" and _RELATIVE.search(np)):
+        bare = match[1]
+        plain = match[2] == "of" and " " not in bare.replace("first ", "").replace("-", "")
+        return {"own": (f"{{its}} {bare} {be} {{o}}" if plain else f"the {bare} {be} {{o}}",), "named": named}
+    np = _AS_SUBJECT.sub("{s}", np.replace("{s}", "{it}"))
+    np = _OBJECT_LAST.sub(r"{it} \1", _OF_IT.sub(r"{its} \1", np))
+    return {"own": (f"{np} {be} {{o}}",), "named": named}
+
+
+def _split_head(np: str) -> tuple[str, str, str]:
+    """A noun phrase as its head, what joins the rest to it, and the rest."""
+    match = _JOINT.search(np)
+    return (np[: match.start()], match[0], np[match.end() :]) if match else (np, "", "")
+
+
+def _admit_days(predicate: str) -> str:
+    """A predicate for a year as one for a day, too: `was launched in {y}`."""
+    return predicate.replace("in {y}", "{on} {o}").replace("{y}", "{o}")
 
 
 def _say_of_one(phrases: Mapping[str, tuple[str, ...]], object: EntityKind) -> Mapping[str, tuple[str, ...]]:

@@ -18,7 +18,7 @@ from hopwright.counterfactual.renamed_entities import find_gender
 from hopwright.counterfactual.surrogate_names import Gender
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.source import FactGraph
-from hopwright.knowledge.wikidata.confusions import SAID_ALIKE
+from hopwright.knowledge.wikidata.confusions import add_alike
 from hopwright.planning.plan import named_entities
 from hopwright.planning.traversals import Edge, GraphTraversals, spread
 from hopwright.records import Compute, Evidence, Hop, Item, LiteralFact, Lookup, Passage, ReverseLookup, Triplet
@@ -233,7 +233,7 @@ def list_asked_properties(item: Item) -> Set[str]:
     """The properties that the plan of an item rests on, and those by which a text would say the same of others."""
     asked = {one.property for hop in item.hops for one in hop.evidence.triplets}
     asked |= {one.property for hop in item.hops for one in hop.evidence.literals}
-    return asked.union(*(alike for alike in SAID_ALIKE if not alike.isdisjoint(asked)))
+    return add_alike(asked)
 
 
 def list_conditions(item: Item, hop: Hop) -> tuple[list[tuple[str, str]], list[str]]:

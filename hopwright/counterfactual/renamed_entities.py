@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from hopwright.counterfactual.failures import TwinError
+from hopwright.counterfactual.real_names import InventedNames, move_inner_years, share_stem
 from hopwright.counterfactual.surrogate_names import (
     DatedName,
     Gender,
@@ -125,6 +126,7 @@ def assign_surrogate_names(
     graph: AliasSource,
     years: Mapping[str, int],
     rules: NameRules,
+    invented: InventedNames,
     *,
     articles: bool = True,
 ) -> dict[str, str]:
@@ -132,7 +134,8 @@ def assign_surrogate_names(
 
     key: the item's id, and whatever else tells its names from those of other tries. texts: all that mentions the cast;
     no surrogate is in them. years: by how much the dates of each owner move; a name that states a year moves with them.
-    rules: what no surrogate may be; it learns the names. articles: whether the texts are not worded again, so that a
+    rules: what no surrogate may be; it learns the names. invented: the names of series, after which their members are
+    called. articles: whether the texts are not worded again, so that a
     name after "the" should take it, too. Raises TwinError ("twin_name") when a name cannot be had.
     """
     stems: dict[str, str] = {}
@@ -142,8 +145,12 @@ def assign_surrogate_names(
     for member in sorted(cast, key=lambda member: member.owner.startswith("stem:")):
         dated = _read_dated(member.label, member.kind)
         stem = dated.stem if dated else member.label
-        surrogate = stems.get(stem)
-        if surrogate is None:
+        surrogate = stems.get(stem) or invented.name(stem, member.kind)
+        if surrogate is not None:
+            if not dated and stem not in stems:
+                surrogate = move_inner_years(surrogate, years.get(member.owner, 0))
+            stems[stem] = surrogate
+        else:
             article = None
             if articles:
                 article = takes_article(texts, member.label) or member.phrase.startswith("the ")
@@ -313,7 +320,7 @@ def make_renamed_entity(
     """A member of the kind of `like`, an entity's id; a name with a year is owned by what it is an edition of."""
     kind: EntityKind = names.kind(like) if like else "other"
     dated = _read_dated(labels[0], kind)
-    owner = f"stem:{dated.stem}" if dated else id or labels[0]
+    owner = f"stem:{share_stem(dated.stem)}" if dated else id or labels[0]
     return RenamedEntity(id, labels, kind, names.noun(like) if like else "", owner, gender)
 
 

@@ -19,6 +19,7 @@ from hopwright.counterfactual.passage_context import PassageContextReader, find_
 from hopwright.counterfactual.passage_rewriting import PassageRewriter
 from hopwright.counterfactual.passage_writer import PassageWriter
 from hopwright.counterfactual.passages import PassagePlanner
+from hopwright.counterfactual.real_names import find_real_wording
 from hopwright.counterfactual.renamed_entities import list_texts
 from hopwright.counterfactual.surrogate_names import is_generic_name
 from hopwright.counterfactual.twins import TwinMaker
@@ -114,7 +115,7 @@ def finish_twins(
         reworded = bool(stage_two.provenance.back_translation)
         why = f"{failed.name}: {failed.reason}" if failed is not None else ""
         if reworded and not why:
-            why = _find_loss(stage_two, services.graph)
+            why = _find_loss(stage_two, services.graph, services.table)
         if why and reworded:
             note = CheckResult(name="back_translation", outcome="fail", reason=why)
             plain = stage_two.provenance.model_copy(update={"back_translation": ""})
@@ -143,10 +144,10 @@ def find_real_names(twin: Item, graph: GraphStore) -> str:
     return find_leftover(list_texts(twin), names) or ""
 
 
-def _find_loss(twin: Item, graph: GraphStore) -> str:
+def _find_loss(twin: Item, graph: GraphStore, table: PropertyTable) -> str:
     """What a rewording lost or brought back; empty when nothing."""
     if lost := find_unanswered(twin):
         return f"passages: {lost}"
-    if left := find_real_names(twin, graph):
+    if left := find_real_names(twin, graph) or find_real_wording(twin, table):
         return f"{left!r} is there again"
     return ""

@@ -11,10 +11,10 @@ import hashlib
 import random
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
-from typing import Literal
+from typing import Literal, Protocol
 
 from hopwright.records.values import EntityKind
 from hopwright.text import english
@@ -25,6 +25,14 @@ Gender = Literal["", "female", "male"]
 _VOWELS = frozenset("aeiouy")
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _INITIAL = re.compile(r"^(?:[A-Z]\.)+$")
+_NUMERAL = re.compile(r"^[IVX]+$")
+_STYLED = re.compile(
+    r",? (?:1st|2nd|3rd|\d+th) .+$|, (?:Baron|Baroness|Count|Countess|Duke|Duchess|Earl|Lord|Lady|Mrs|Prince|Princess"
+    r"|Marquess|Viscount)\b.*$"
+)
+"""What follows the name of a peer: `, 1st Duke of Wellington`."""
+_TITLES = frozenset({"Emperor", "Empress", "King", "Pope", "Prince", "Princess", "Queen", "Sir", "Dame"})
+"""What comes before a name; the new one goes without."""
 _YEAR = re.compile(r"(?<![\w–-])(1[0-9]{3}|20[0-9]{2})(?:([–/-])(\d{4}|\d{2}))?(?![\w–-])")
 # Three vowels or four consonants in a row, or a syllable said twice.
 _CLUMSY = re.compile(
@@ -34,6 +42,7 @@ _COMMON = frozenset(english.words("words", "common"))
 _TRIES = 64
 # The ending of a name that says where it feels at home has at least so many letters.
 _TELLING = 3
+_NUMERALS = ("II", "III", "IV", "V", "VI", "VII", "VIII", "IX")
 _SETTLED = frozenset(
     {"town", "village", "municipality", "commune", "settlement", "suburb", "neighbourhood", "community", "capital"}
 )
@@ -118,6 +127,18 @@ def read_dated_name(label: str) -> DatedName | None:
     return DatedName(" ".join(stem.split()), int(match[1]), match[2] or "", match[3] or "", leading)
 
 
+class NameSource(Protocol):
+    """What no new name may be."""
+
+    def refuse(self, name: str) -> bool:
+        """Whether a name may not be used."""
+        ...
+
+    def use(self, name: str) -> None:
+        """Note that a name is used."""
+        ...
+
+
 class SurrogateNameGenerator:
     """Makes surrogate names.
 
@@ -164,6 +185,22 @@ class SurrogateNameGenerator:
                 return name
         return None
 
+    def invent(self, key: str, frames: Mapping[str, str], rules: NameSource) -> dict[str, str] | None:
+        """What stands for each of several real names that belong together; their words are the same in all frames.
+
+        rules: it learns the words. Returns None when no free words were found within 64 tries.
+        """
+        for attempt in range(_TRIES):
+            rng = _make_random(self.seed, key, attempt)
+            words = _draw_words(rng, rng.choice(_load().feels), frames.values())
+            made = {name: frame.format(**words) for name, frame in frames.items()}
+            new = {one for name, one in made.items() if one != frames[name]}
+            if not any(self._knows_name(one) or rules.refuse(one) for one in (*new, *words.values())):
+                for word in words.values():
+                    rules.use(word)
+                return made
+        return None
+
 
 def split_person(name: str) -> tuple[str, str]:
     """The given name and the family name of a person, as single words; both empty for a name of one word.
@@ -171,9 +208,10 @@ def split_person(name: str) -> tuple[str, str]:
     Of "J. Max von Sydow Jr." these are "Max" and "Sydow"; a given name that is an initial is empty. A ruler
     ("Lothair II") has no family name, his given name is what he is called by.
     """
-    inventory = _load()
+    name = _STYLED.sub("", name)
     words = [word.strip(",") for word in name.split()[:5]]
-    proper = [word for word in words if word not in inventory.suffix and word[:1].isupper() and len(word) > 1]
+    words = words[1:] if len(words) > 1 and words[0] in _TITLES else words
+    proper = [word for word in words if not _is_suffix(word) and word[:1].isupper() and len(word) > 1]
     told = [word for word in proper if not _INITIAL.match(word)]
     if len(words) < 2 or not told:
         return "", ""
@@ -264,6 +302,25 @@ def _fill_frame(rng: random.Random, feel: _NameStyle, frame: str, inventory: _In
     return frame.format(**said)
 
 
+def _draw_words(rng: random.Random, feel: _NameStyle, frames: Iterable[str]) -> dict[str, str]:
+    """Invented words by placeholder, as `real_names.toml` names them."""
+    parts = dict.fromkeys(part for frame in frames for part in _PLACEHOLDER.findall(frame))
+    words: dict[str, str] = {}
+    for part in parts:
+        match part[0]:
+            case "x" | "l":
+                words.setdefault(f"x{part[1:]}", _make_word(rng, feel, "place"))
+            case "f":
+                words[part] = _make_word(rng, feel, "family")
+            case "m":
+                words[part] = _make_word(rng, feel, "male")
+            case "k":
+                words[part] = _make_word(rng, feel, "place").lower()
+            case _:
+                words[part] = "".join(rng.choices("BDFGHKLMNPRTVZ", k=3))
+    return words | {part: make_demonym(words[f"x{part[1:]}"]) for part in parts if part[0] == "l"}
+
+
 def _find_feel(label: str) -> _NameStyle | None:
     """The inventory whose endings the label's words have, the longest ending counting; None when nothing tells."""
     best, length = None, _TELLING - 1
@@ -276,13 +333,16 @@ def _find_feel(label: str) -> _NameStyle | None:
 
 def _name_person(rng: random.Random, feel: _NameStyle, label: str, gender: Gender, family: str) -> str:
     inventory = _load()
-    tokens = label.split()[:5] or ["Given", "Family"]
+    tokens = _STYLED.sub("", label).split() or ["Given", "Family"]
+    tokens = tokens[1:6] if len(tokens) > 1 and tokens[0] in _TITLES else tokens[:5]
     words: list[str] = []
     given = gender or rng.choice(("female", "male"))
-    last = max((i for i, token in enumerate(tokens) if token.strip(",") not in inventory.suffix), default=0)
+    last = max((i for i, token in enumerate(tokens) if not _is_suffix(token.strip(","))), default=0)
     for i, token in enumerate(tokens):
         bare = token.strip(",")
-        if i and (bare in inventory.suffix or (bare[:1].islower() and bare in inventory.particle)):
+        if i and _NUMERAL.match(bare):
+            words.append(rng.choice(_NUMERALS))
+        elif i and (bare in inventory.suffix or (bare[:1].islower() and bare in inventory.particle)):
             words.append(bare)
         elif _INITIAL.match(bare):
             words.append(rng.choice("ABDEGHKLMNPRSTV") + ".")
@@ -291,7 +351,13 @@ def _name_person(rng: random.Random, feel: _NameStyle, label: str, gender: Gende
             words.append(family or made)
         else:
             words.append(_make_word(rng, feel, given))
+    while len(words) > 1 and words[-1].islower():
+        words.pop()  # "John of" was cut from a longer name
     return " ".join(words)
+
+
+def _is_suffix(word: str) -> bool:
+    return word in _load().suffix or bool(_NUMERAL.match(word))
 
 
 def _make_word(rng: random.Random, feel: _NameStyle, ending: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from hopwright.counterfactual.passage_context import find_unanswered
 from hopwright.counterfactual.passages import list_conditions
+from hopwright.counterfactual.real_names import find_real_wording
 from hopwright.counterfactual.rewriting import find_real_names
 from hopwright.errors import ExpressionError, InputError
 from hopwright.knowledge.facts import EvidenceFacts
@@ -62,7 +63,7 @@ def verify_twins(twins: Iterable[Item], graph: GraphStore, table: PropertyTable)
 
     Re-derivation: the plan, run on the evidence that the twin carries, gives every stated answer. A surrogate is known
     when the graph has it as a label or alias. A real name is any label or alias of at least four letters of what was
-    replaced.
+    replaced, and any in the wordings of its properties.
     """
     proof = TwinVerification()
     owners: dict[str, str] = {}
@@ -78,7 +79,7 @@ def verify_twins(twins: Iterable[Item], graph: GraphStore, table: PropertyTable)
             if graph.knows_name(one.surrogate):
                 proof.known_surrogates += 1
                 _note(proof, twin, f"{one.surrogate!r} is a name in the graph")
-        if name := find_real_names(twin, graph):
+        if name := find_real_names(twin, graph) or find_real_wording(twin, table):
             proof.real_names_left += 1
             _note(proof, twin, f"{name!r} is still there")
         pairs = {(one.id or one.original, one.surrogate.casefold()) for one in entities}

@@ -172,7 +172,10 @@ def strip_proper(noun: str) -> str:
             words = words[:i]
             break
     plain = [word for word in words if not word[:1].isupper()]
-    return " ".join(plain) if plain else noun
+    while plain and plain[0] in ("or", "and"):  # "European Cup or Champions League final"
+        plain = plain[1:]
+    # What is a name to its last word ("Tour de France") has no common noun.
+    return " ".join(plain) if plain and not words[-1][:1].isupper() else noun
 
 
 class TwinNames:

@@ -29,6 +29,16 @@ from hopwright.counterfactual.passage_context import (
 )
 from hopwright.counterfactual.passage_writer import PassageWriter
 from hopwright.counterfactual.passages import collect_extra_evidence, list_asked_properties
+from hopwright.counterfactual.real_names import (
+    InventedNames,
+    find_real_wording,
+    find_role_gender,
+    find_worded_gender,
+    list_series,
+    list_worded,
+    move_bounds,
+    rename_hop,
+)
 from hopwright.counterfactual.renamed_entities import (
     AliasSource,
     NameRules,
@@ -104,7 +114,8 @@ class TwinMaker:
         )
         if by_rules:
             # No text speaks of them but the rules', which then know how.
-            cast = tuple(_give_gender(member, f"{self._seed}:{item.id}") for member in cast)
+            said = self._list_genders(whole)
+            cast = tuple(_give_gender(member, f"{self._seed}:{item.id}", said.get(member.id, "")) for member in cast)
         gone = list_names(cast, self._graph)
         suffix = hashlib.blake2b(f"{self._seed}:{item.id}".encode(), digest_size=5).hexdigest()
         # The item's own suffix: two items whose plans have one shape would else get twins with one id.
@@ -132,13 +143,15 @@ class TwinMaker:
             {ids[member.id]: member.gender for member in cast if member.id and member.gender},
         )
         passages = rewrite_passages(item, passage_context, new, self._passages, inventor, rivals)
+        hops = tuple(
+            _finish(hop, question, own)
+            for hop, question, own in zip(hops, moved.wording.hop_questions, passages, strict=True)
+        )
+        hops, question, marked = self._rename_series(whole, hops, moved)
         twin_id = plan_id(
             item.topology, tuple(hop.derivation for hop in hops), "counterfactual", item.provenance.sources
         )
-        finished = tuple(
-            self._give_options(_finish(hop, question, own), twin_id)
-            for hop, question, own in zip(hops, moved.wording.hop_questions, passages, strict=True)
-        )
+        finished = tuple(self._give_options(hop, twin_id) for hop in hops)
         last = finished[-1]
         if last.label is None:
             raise TwinError("twin_options", "the last hop has no distractors")
@@ -146,8 +159,8 @@ class TwinMaker:
             id=twin_id,
             topology=item.topology,
             hops=finished,
-            question=moved.wording.question,
-            marked=moved.wording.marked,
+            question=question,
+            marked=marked,
             answer=last.answer,
             options=last.options,
             label=last.label,
@@ -155,6 +168,7 @@ class TwinMaker:
             twin=item.id,
             world=(
                 *(Surrogate(original=c.label, surrogate=c.surrogate, id=c.id) for c in changes.entities),
+                *moved.invented.list_replaced(c.label for c in changes.entities),
                 *(
                     Surrogate(original=_show(old), surrogate=_show(new), id=f"{subject}.{property}")
                     for subject, property, old, new in world.literals
@@ -185,8 +199,9 @@ class TwinMaker:
         world = solve_world(whole, cast, ids, self._table, self._seed, constants=constants)
         texts = list(list_texts(whole))
         rules = NameRules(texts, gone)
+        invented = InventedNames(key, self._namer, rules)
         surrogates = assign_surrogate_names(
-            key, texts, cast, self._namer, self._graph, world.years, rules, articles=not by_rules
+            key, texts, cast, self._namer, self._graph, world.years, rules, invented, articles=not by_rules
         )
         world = replace(world, hops=drop_evidence(item, world.hops, extras))
         aliases = list_aliases(cast, self._graph, surrogates)
@@ -198,7 +213,31 @@ class TwinMaker:
             _TwinRelabeller(item, cast, ids, surrogates, aliases, world).relabel_hops(),
             world.values,
         )
-        return _MovedItem(world, rules, surrogates, changes, self._writer.word(item, changes))
+        return _MovedItem(world, rules, invented, surrogates, changes, self._writer.word(item, changes))
+
+    def _rename_series(self, whole: Item, hops: Sequence[Hop], moved: _MovedItem) -> tuple[tuple[Hop, ...], str, str]:
+        """The hops, the question and the marked question without the real names that the wordings bring with them."""
+        years = move_bounds(whole.hops, self._table, moved.world.years, moved.world.base)
+        texts = [moved.wording.question, moved.wording.marked, *(text for hop in hops for text in list_worded(hop))]
+        question, marked, *rest = moved.invented.rename(texts, years)
+        renamed = iter(rest)
+        return tuple(rename_hop(hop, renamed) for hop in hops), question, marked
+
+    def _list_genders(self, whole: Item) -> dict[str, Gender]:
+        """The genders that the wordings of properties take for granted: `the see from which he came`."""
+        found: dict[str, Gender] = {}
+        for hop in whole.hops:
+            told = [(one.subject, one.property) for one in hop.evidence.triplets]
+            told += [(one.subject, one.property) for one in hop.evidence.literals]
+            for subject, property in told:
+                for series in list_series((property,), self._table):
+                    if gender := find_worded_gender(series, self._table):
+                        found.setdefault(subject, gender)
+            for one in hop.evidence.triplets:
+                column = self._table.entity.get(one.property)
+                if column is not None and column.series and (gender := find_role_gender(column, self._table)):
+                    found.setdefault(one.object, gender)
+        return found
 
     def _keep_readable(self, evidence: Evidence) -> Evidence:
         """The facts without literals that no derivation and no passage can read."""
@@ -226,6 +265,8 @@ class TwinMaker:
         left = find_leftover(list_texts(twin), gone)
         if left is not None:
             raise TwinError("twin_leftover", f"{left!r} is still there")
+        if real := find_real_wording(twin, self._table):
+            raise TwinError("twin_leftover", f"{real!r}, which the wordings bring with them, is still there")
         if unanswered := find_unanswered(twin):
             raise TwinError("twin_passages", unanswered)
         names = ["twin_rederives", "twin_leftover", "twin_names"]
@@ -240,6 +281,7 @@ class _MovedItem:
 
     world: SolvedWorld
     rules: NameRules
+    invented: InventedNames
     surrogates: Mapping[str, str]
     changes: TwinChanges
     wording: Wording
@@ -333,11 +375,13 @@ class _TwinRelabeller:
         return {text: value for text, value in found.items() if value is not None}
 
 
-def _give_gender(member: RenamedEntity, key: str) -> RenamedEntity:
-    """A person with a gender, so that a passage can speak of her or him: the original's, else a drawn one."""
+def _give_gender(member: RenamedEntity, key: str, said: Gender) -> RenamedEntity:
+    """A person with a gender, so that a passage can speak of her or him: the original's, else the one that wordings
+    take for granted, else a drawn one.
+    """
     if member.kind != "person" or member.gender:
         return member
-    drawn: Gender = random.Random(f"{key}:{member.key}").choice(("female", "male"))
+    drawn: Gender = said or random.Random(f"{key}:{member.key}").choice(("female", "male"))
     return replace(member, gender=drawn)
 
 

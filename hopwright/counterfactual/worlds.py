@@ -16,6 +16,8 @@ from decimal import Decimal
 
 from hopwright.counterfactual.constants import is_year, list_constants, move_constants
 from hopwright.counterfactual.failures import TwinError
+from hopwright.counterfactual.passage_phrases import list_role
+from hopwright.counterfactual.real_names import list_series
 from hopwright.counterfactual.renamed_entities import RenamedEntity
 from hopwright.counterfactual.shifts import (
     LAST_YEAR,
@@ -106,7 +108,7 @@ def solve_world(
         if isinstance(hop.derivation, ReverseLookup) and hop.derivation.asks_same_of_two():
             # Either condition alone would find the answer there: few others meet it in the passages.
             raise TwinError("twin_underivable", f"hop {hop.index} asks for the same of two things")
-    owners = _find_owners(item, cast)
+    owners = _find_owners(item, cast, table)
     renamed: dict[tuple[str, str, str, str], Triplet] = {}
     reason = "no attempt was made"
     for attempt in range(_ATTEMPTS):
@@ -154,8 +156,9 @@ class _DateOwners:
     ends: dict[str, str]
 
 
-def _find_owners(item: Item, cast: Sequence[RenamedEntity]) -> _DateOwners:
+def _find_owners(item: Item, cast: Sequence[RenamedEntity], table: PropertyTable) -> _DateOwners:
     of = {member.key: member.owner for member in cast}
+    leads = _join_series(item, of, table)
     stated: dict[str, list[int]] = {}
     years: dict[str, list[tuple[int, int]]] = {}
     for member in cast:
@@ -180,8 +183,39 @@ def _find_owners(item: Item, cast: Sequence[RenamedEntity]) -> _DateOwners:
         for owner, other in (ends, ends[::-1]):
             if owner in follows and other in dated and not follows[owner]:
                 follows[owner] = other
+    for owner, leader in leads.items():
+        follows[owner] = leader
+        years.setdefault(leader, []).extend(years.get(owner, ()))
     people = frozenset(member.id for member in cast if member.kind == "person")
     return _DateOwners(of, years, stated, people, follows, _find_ends(item))
+
+
+def _join_series(item: Item, of: dict[str, str], table: PropertyTable) -> dict[str, str]:
+    """Have the members of a series move as one, so that they keep their order; changes their owners in `of`.
+
+    Those with dated names keep the stem as their owner. Returns stem → the stem of the same series that it follows.
+    """
+    members: dict[str, set[str]] = {}
+    for hop in item.hops:
+        told = [(one.subject, one.property) for one in hop.evidence.triplets]
+        told += [(one.subject, one.property) for one in hop.evidence.literals]
+        for subject, property in told:
+            if subject in of and (held := list_series((property,), table)):
+                members.setdefault(subject, set()).update(held)
+    # Apollo 11 is a member of two series, which then move as one.
+    leads: dict[str, str] = {}
+    first: dict[str, str] = {}
+    for member, own in members.items():
+        joined = set(own)
+        for other in members.values():
+            if not joined.isdisjoint(other):
+                joined |= other
+        series, owner = min(joined), of[member]
+        if not owner.startswith("stem:"):
+            of[member] = f"series:{series}"
+        elif first.setdefault(series, owner) != owner:
+            leads[owner] = first[series]
+    return leads
 
 
 def _find_ends(item: Item) -> dict[str, str]:
@@ -318,6 +352,11 @@ class _WorldAttempt:
             if self._owners.ends.get(literal.subject) == literal.property:
                 move = self._stretch(literal, move)
             return shift_date(literal.value, move)
+        if self._table.is_series(literal.property):
+            return literal.value  # The members keep their order and the numbers in their names.
+        if literal.property in list_role("counted") and self._owners.of.get(literal.subject, "").startswith("series:"):
+            step = random.Random(f"{self._key}:{literal.property}").choice((3, 4, 5, 6, 7))
+            return str(int(Decimal(literal.value)) + step)
         rng = random.Random(f"{self._key}:{':'.join(key)}")
         gentle = literal.subject in self._owners.people or moves_gently(literal.property)
         return shift_number(rng, self._swapped.get(key, literal.value), gentle=gentle)

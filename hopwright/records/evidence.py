@@ -182,7 +182,7 @@ class Evidence(Record):
 
     @property
     def wikipedia_url(self) -> str:
-        """Where the subject's article is, by its Wikidata id; empty where there is none."""
+        """Where the subject's article is, by its Wikidata id; empty where it has none (its id is then our own)."""
         return next((article.url for article in self._pick(Article)), "")
 
     def _pick(self, kind: type[_E]) -> tuple[_E, ...]:

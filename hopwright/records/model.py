@@ -149,8 +149,9 @@ class Hop(Question):
     """One single-hop sub-question. `index` counts from 1, as MuSiQue's `#1` does.
 
     `answer` is what a reader sees (numbers with thousands separators, dates as `3 July 1990`);
-    `answer_id` is the Q-id of an entity answer. `domain` is empty where the source has none, as a novel has,
-    `options` and `label` where the question is open-ended.
+    `answer_id` is the id of an entity answer: Wikidata's, one of our own (`is_own_id`), or that of an entity that a
+    twin invents. `domain` is empty where the source has none, as a novel has, `options`
+    and `label` where the question is open-ended.
     """
 
     index: int = Field(ge=1, le=8)

@@ -11,6 +11,7 @@ from pydantic import Field
 from hopwright.checks import CheckContext, CheckedItem, DuplicateFinder, Finding, examine
 from hopwright.checks.near_duplicates import NearDuplicateFinder
 from hopwright.checks.overlap import OverlapFinder, OverlapReport, OverlapScreen
+from hopwright.counterfactual.real_names import find_real_wording
 from hopwright.foreign import show
 from hopwright.knowledge.external.tally import ClaimFigures, ClaimTally
 from hopwright.knowledge.properties import PropertyTable
@@ -28,6 +29,7 @@ _DUPLICATES = DuplicateFinder.name
 _NEAR = NearDuplicateFinder.name
 _OVERLAP = "overlap"
 _MARKS = "marks"
+_REAL_NAMES = "real_names"
 _NO_MARKS = "its words are not marked by hop; whether they ask for its plan only a reader can say (--read)"
 _NOTHING_GIVEN = "no file of published questions was given (--against)"
 
@@ -181,6 +183,9 @@ def _audit_row(line: int, row: ReleaseRow, context: CheckContext, tally: _AuditS
         found += _name(line, id, check.name, examination.findings)
     if parsed.planned and not (tally.violations and tally.violations[-1].line == line):
         _check_marks(line, parsed.item, tally)
+    if parsed.planned and not case.factual and (real := find_real_wording(parsed.item, context.table)):
+        reason = f"{real!r} names something real, in a world that is invented"
+        tally.violations.append(Violation(line=line, id=id, hop=None, check=_REAL_NAMES, reason=reason))
     repeats = tally.duplicates.add(case, line)
     tally.violations += _name(line, id, _DUPLICATES, repeats)
     near = tally.near.add(parsed.item.question, str(line))

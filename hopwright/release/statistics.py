@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from scipy import stats
 
 from hopwright.knowledge.external.tally import ClaimFigures, ClaimTally
+from hopwright.knowledge.wikidata.own_ids import is_own_id
 from hopwright.records import LABELS, Compute, Item
 from hopwright.topologies import topology
 
@@ -106,6 +107,10 @@ class DatasetStatistics(_StatisticsFigures):
     failed_checks: int
     twins: int
     """Items linked to a twin."""
+    entity_answers: int = 0
+    """Answers of hops that are entities."""
+    own_ids: int = 0
+    """Those of them whose id is Hopwright's own, for no source has one (`is_own_id`)."""
     claims: ClaimFigures = ClaimFigures()
     """What rests on numbers that no graph holds."""
 
@@ -139,6 +144,8 @@ class _Gathered:
         self.right: Counter[str] = Counter()
         self.right_votes: Counter[int] = Counter()
         self.checks: dict[str, Counter[str]] = {}
+        self.entity_answers = 0
+        self.own_ids = 0
         self.claims = ClaimTally()
 
     def add(self, item: Item) -> None:
@@ -154,6 +161,9 @@ class _Gathered:
         self.answer_types[item.hops[-1].answer_type] += 1
         self.hop_answer_types.update(hop.answer_type for hop in item.hops)
         self.answers[item.answer] += 1
+        ids = [hop.answer_id for hop in item.hops if hop.answer_id]
+        self.entity_answers += len(ids)
+        self.own_ids += sum(map(is_own_id, ids))
         self.letters.update([item.label] if item.label else [])
         words = item.question.split()
         self.words[len(words)] += 1
@@ -195,6 +205,8 @@ class _Gathered:
             },
             failed_checks=sum(tally["fail"] for name, tally in self.checks.items() if name not in _NO_FAULT),
             twins=self.twins,
+            entity_answers=self.entity_answers,
+            own_ids=self.own_ids,
             claims=self.claims.finish(),
         )
 

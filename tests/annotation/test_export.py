@@ -13,6 +13,7 @@ from annotation.export import (
     build_task,
     build_tasks,
     find_article,
+    find_hop_article,
     list_facts,
     list_texts,
     render_blind,
@@ -339,5 +340,19 @@ def test_facts_are_told_in_the_order_of_the_working_and_as_the_question_says() -
 
 
 def test_only_an_entity_of_the_world_has_an_article() -> None:
-    assert find_article("Q42").endswith("/enwiki/Q42")
-    assert [find_article(id) for id in ("QX1", "Q0", "", "Q42/../x", "javascript:1")] == [""] * 5
+    assert find_article("Q42", "Nobody").endswith("/enwiki/Q42")
+    assert [find_article(id, "Nobody") for id in ("QX1", "Q0", "", "Q42/../x", "javascript:1")] == [""] * 5
+
+
+def test_what_has_an_id_of_our_own_has_a_search_instead_of_an_article() -> None:
+    search = "https://en.wikipedia.org/wiki/Special:Search?search=Gemini+8+%26+9"
+    assert find_article("Q3449648901", "Gemini 8 & 9") == search
+    item = chain_item()
+    hop = item.hops[0]
+    ours = {"subject": "Q3449648901", "subject_label": "Gemini 8 & 9"}
+    own = [one.model_copy(update=ours) for one in hop.evidence.triplets]
+    hop = hop.model_copy(update={"evidence": hop.evidence.replace(triplets=own, wikipedia_url="")})
+    assert own and find_hop_article(hop) == search
+    for page in read_pages(item.model_copy(update={"hops": (hop, *item.hops[1:])})).values():
+        assert ("search Wikipedia ↗" in page.text) == (search in page.links)
+        assert not any("Q3449648901" in link for link in page.links)

@@ -13,7 +13,7 @@ from hopwright.counterfactual.constants import list_constants
 from hopwright.counterfactual.passage_builder import PassageBuilder
 from hopwright.counterfactual.passage_context import add_evidence, find_unanswered
 from hopwright.counterfactual.passage_writer import PassageWriter
-from hopwright.counterfactual.passages import PassagePlanner, collect_extra_evidence, list_conditions
+from hopwright.counterfactual.passages import PassagePlan, PassagePlanner, collect_extra_evidence, list_conditions
 from hopwright.counterfactual.rewriting import TwinServices, find_real_names
 from hopwright.counterfactual.twin_verification import retrieve_candidates, verify_twins
 from hopwright.errors import InputError
@@ -24,7 +24,8 @@ from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.llm.asking import QueryResult
 from hopwright.planning.execution import run_plan, same, stated_value
-from hopwright.records import Compute, Item, Lookup, Passage, ReverseLookup
+from hopwright.records import Compute, Item, LiteralFact, Lookup, Passage, ReverseLookup
+from hopwright.records.values import EntityKind
 from tests.drafts import draft_items, draft_numbers, draft_others
 
 TABLE = default_table()
@@ -311,3 +312,36 @@ def test_openings_vary_by_kind(services: TwinServices, sample: GraphStore) -> No
 def test_the_same_facts_give_the_same_words(services: TwinServices, items: tuple[Item, ...]) -> None:
     for plan in (plan for item in items[:5] for plans in services.planner.plan(item) for plan in plans):
         assert PassageWriter(TABLE).word(plan, services.names) == PassageWriter(TABLE).word(plan, services.names)
+
+
+class OneNames:
+    """Names of a world in which everything is of one kind."""
+
+    def __init__(self, kind: EntityKind) -> None:
+        self._kind = kind
+
+    def phrase(self, entity: str) -> str:
+        return "Velmora"
+
+    def noun(self, entity: str) -> str:
+        return self._kind
+
+    def kind(self, entity: str) -> EntityKind:
+        return self._kind
+
+
+@pytest.mark.parametrize("property", sorted(name for name, one in TABLE.literal.items() if one.value != "number"))
+def test_a_day_has_on_and_a_year_has_in(property: str) -> None:
+    entry, writer = TABLE.literal[property], PassageWriter(TABLE)
+    for kind in entry.subject:
+        for day in ("1966-03-16", "1966-01-01"):
+            for place in range(12):  # the subject decides on the wording
+                literal = LiteralFact(
+                    subject=f"Q{place}", property=property, value=f"{day}T00:00:00Z", datatype="dateTime",
+                    subject_label="Velmora", property_label=entry.label,
+                )  # fmt: skip
+                plan = PassagePlan(f"Q{place}", "Velmora", "female", (), (literal,), supporting=True)
+                text = writer.word(plan, OneNames(kind)).text
+                assert not re.search(r"\b(?:in|since|of) 16 March", text), text
+                assert not re.search(r"\bon 1966", text), text
+                assert "1966" in text or not entry.year_predicate, text

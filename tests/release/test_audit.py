@@ -10,6 +10,7 @@ import pytest
 from hopwright.checks import CHECKS
 from hopwright.errors import InputError
 from hopwright.knowledge.wikidata.properties import default_table
+from hopwright.records import Surrogate
 from hopwright.release.audit import AuditReport, audit
 from hopwright.release.format import from_release, to_release
 from hopwright.wording.llm.text_constraints import TextConstraintBuilder
@@ -194,3 +195,14 @@ def _good(tmp_path):
     path = tmp_path / "good.jsonl"
     write_jsonl([converging_item()], path)
     return path
+
+
+def test_a_twin_that_names_a_real_series_is_found(tmp_path):
+    item = bridge_item()
+    world = (Surrogate(original="Oslo", surrogate="Nilsby", id="QX1"),)
+    twin = item.model_copy(update={"variant": "counterfactual", "world": world})
+    assert "real_names" not in write_rows(tmp_path / "data.jsonl", [to_release(twin)]).counts
+    named = twin.model_copy(update={"question": f"{twin.question} At the 52nd Academy Awards?"})
+    report = write_rows(tmp_path / "data.jsonl", [to_release(named)])
+    assert report.counts["real_names"] == 1
+    assert "'Academy Awards'" in next(one.reason for one in report.violations if one.check == "real_names")

@@ -335,6 +335,7 @@ def test_every_figure_shows_on_the_card() -> None:
     for change in (
         {"items": 987_654},
         {"distinct_answers": 4321},
+        {"own_ids": 2345},
         {"failed_checks": 17},
         {"letters_p": 0.123},
         {"letters": {"A": 777, "B": 0, "C": 0, "D": 0}},

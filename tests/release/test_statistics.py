@@ -31,6 +31,14 @@ def test_counts_of_the_three_builders() -> None:
     assert figures.twins == 0
 
 
+def test_answers_with_ids_of_our_own_are_counted() -> None:
+    item = bridge_item()
+    entities = [hop for hop in item.hops if hop.answer_id]
+    assert (describe([item]).entity_answers, describe([item]).own_ids) == (len(entities), 0)
+    hops = tuple(hop.model_copy(update={"answer_id": "Q3449648901"}) if hop.answer_id else hop for hop in item.hops)
+    assert describe([item.model_copy(update={"hops": hops})]).own_ids == len(entities) > 0
+
+
 def test_largest_answer_and_opening() -> None:
     figures = describe([chain_item(), chain_item(), bridge_item()])
     assert figures.distinct_answers == 2

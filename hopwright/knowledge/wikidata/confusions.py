@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Mapping, Set
+
+from hopwright.knowledge.wikidata.series import load_series
 
 CONFUSED_DATES: Mapping[str, tuple[str, ...]] = {
     "P569": ("P570",),  # birth, death
@@ -86,3 +89,30 @@ SAID_ALIKE: tuple[frozenset[str], ...] = (
     frozenset(["P1809", "P990176"]),  # choreographer
 )
 """Properties by which texts say the same of a subject: beside the only wife no other marriage is told of."""
+
+_COLUMN_ALIKE = {
+    "birthplace": "P19", "wife": "P26", "winner": "P1346", "scorer": "P3279", "capital": "P36",
+    "highest_mountain": "P610", "highest_point": "P610", "director": "P57", "composer": "P86", "screenwriter": "P58",
+    "cinematographer": "P344", "author": "P50", "architect": "P84", "engineer": "P287", "water": "P206",
+}  # fmt: skip
+"""Columns of series → the property that says the same of whatever is no member of one."""
+_PLACES = frozenset(["city", "host", "final", "venue", "start", "course", "land", "place"])
+_PLACE = "P276"
+
+
+def add_alike(properties: Set[str]) -> Set[str]:
+    """The properties with all by which texts say the same of a subject, the columns of series included."""
+    groups = (*SAID_ALIKE, *_group_columns())
+    return set(properties).union(*(alike for alike in groups if not alike.isdisjoint(properties)))
+
+
+@functools.cache
+def _group_columns() -> tuple[frozenset[str], ...]:
+    groups: list[frozenset[str]] = []
+    for series in load_series():
+        for column, (property, _, _) in series.cells.items():
+            if column in _PLACES and series.kind == "event":
+                groups.append(frozenset((property, _PLACE)))
+            elif column in _COLUMN_ALIKE and (column != "birthplace" or series.kind == "person"):
+                groups.append(frozenset((property, _COLUMN_ALIKE[column])))
+    return tuple(groups)

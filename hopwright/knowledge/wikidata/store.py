@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from hopwright.knowledge.wikidata.format import ArrayFile
 from hopwright.knowledge.wikidata.layout import OTHER
+from hopwright.knowledge.wikidata.own_ids import is_own_id
 from hopwright.records import LiteralFact
 from hopwright.text.folding import fold, hash_key, loose_key, match_rank
 
@@ -156,8 +157,8 @@ class GraphStore:
         return str(self._text_blob[start:stop], "utf-8")
 
     def page_url(self, id: str) -> str:
-        """A link that leads to the entity's English Wikipedia article by its Wikidata id."""
-        return _ARTICLE + id
+        """A link that leads to the entity's English Wikipedia article by its Wikidata id; empty for our own ids."""
+        return "" if is_own_id(id) else _ARTICLE + id
 
     def property_label(self, property: str) -> str:
         """The property's label; empty when it has none."""

@@ -25,6 +25,7 @@ from hopwright.planning.computation_forms import (
 )
 from hopwright.records import Hop, Item, Lookup
 from hopwright.text.matching import holds, pad
+from hopwright.text.mentions import replace_names
 from hopwright.wording.llm.directions import find_sides, find_wrong_age, find_wrong_side, hide_turned
 from hopwright.wording.llm.problems import WordingProblem
 from hopwright.wording.llm.relation_words import RelationWords, find_ranks, list_ties, read_hop_form, stem_all
@@ -126,6 +127,7 @@ class MarkAudit:
         try:
             if read_marks(item.marked).text != item.question:
                 return ["without its marks, the marked question is not the question"]
+            item = _restore_lists(item)
             # Held against itself a question has no word too many: its sub-questions are what it is measured by.
             bare = item.model_copy(update={"marked": ""})
             said = {year for hop in item.hops for year in _YEAR.findall(f"{hop.question} {hop.answer}")}
@@ -140,6 +142,19 @@ class MarkAudit:
         except MarkError as error:
             return [str(error)]
         return [problem.text for problem in problems if not problem.hint]
+
+
+def _restore_lists(item: Item) -> Item:
+    """A twin's questions with the real names of lists and series, by which its plan knows them."""
+    real = {one.surrogate: one.original for one in item.world if one.original and not one.id}
+    if not real:
+        return item
+    texts = [item.question, item.marked, *(hop.question for hop in item.hops)]
+    question, marked, *asked = replace_names(texts, real)
+    hops = tuple(
+        hop.model_copy(update={"question": text}) for hop, text in zip(item.hops, asked, strict=True)
+    )  # fmt: skip
+    return item.model_copy(update={"question": question, "marked": marked, "hops": hops})
 
 
 @dataclass(frozen=True)
@@ -364,7 +379,6 @@ class _Reading:
                     text = f"{called} says {strange[0]!r}…, which belongs to hop {other.index}"
                     yield WordingProblem("structure", text)
                     return
-
 
     def _find_rival(self, together: Sequence[Hop], place: TextConstraints, rules: str) -> Iterator[WordingProblem]:
         """A relation that is often put for that of the hop: who composed for who directed."""
