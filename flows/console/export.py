@@ -10,10 +10,11 @@ from flows.console.output import ProgressLine, out, print_json, tell_progress
 from hopwright.environments.tools import CorpusFinder
 from hopwright.errors import InputError
 from hopwright.evaluation.items import TO_TEST_ON, TO_TRAIN_ON, EvalItem, read_items
-from hopwright.exports import TRAINING, export_items, write_folder
+from hopwright.exports import TRAINING, export_items, name_writer, write_folder
 from hopwright.exports.agents import AGENT_EXPORTERS, AgentExport, export_passages
 from hopwright.knowledge.documents.index import Retriever
 from hopwright.llm.prompts import load_prompts
+from hopwright.release.own_folder import refuse_foreign
 from hopwright.runs import RunFolder, Stage
 from hopwright.settings import ExportParameters, home, load_parameters
 from hopwright.training.task_sets import TaskSet, TaskSetOptions, make_task_set
@@ -39,9 +40,10 @@ def export_to(
     if not items:
         raise InputError(f"{source}: no {wanted} item in it")
     target = folder or Path(f"hopwright-{tool}")
+    refuse_foreign(target, name_writer(tool), replace=True)
     tasks: TaskSet | None = None
     if tool == "passages":
-        written = write_folder(export_passages(items), target)
+        written = write_folder(export_passages(items), target, tool)
     elif tool in AGENT_EXPORTERS:
         retriever = Retriever.open(find_folder(parameters))
         with tell_progress("opening the corpus") as tell:
@@ -49,7 +51,7 @@ def export_to(
             tell(f"writing {len(tasks.lines):,} tasks")
             basis = {"corpus": retriever.store.manifest.content}
             export = AgentExport(tasks, CorpusFinder(retriever), parameters.seed, parameters.recoveries, basis)
-            written = write_folder(AGENT_EXPORTERS[tool](export), target)
+            written = write_folder(AGENT_EXPORTERS[tool](export), target, tool)
     else:
         written = export_items(items, tool, load_prompts(), target, parameters.seed)
     names = [str(path.relative_to(target)) for path in written]

@@ -23,9 +23,10 @@ from hopwright.knowledge.images.store import PictureStore, build_store
 from hopwright.knowledge.wikidata.source import WikidataSource
 from hopwright.knowledge.wikidata.sparql import AnswerCache, SparqlClient, SparqlSettings
 from hopwright.pictures.audit import audit_pictures
-from hopwright.pictures.dataset import PictureSet, read_picture_set, save_picture_set, write_picture_set
+from hopwright.pictures.dataset import WRITER, PictureSet, read_picture_set, save_picture_set, write_picture_set
 from hopwright.pictures.drafting import PictureDrafter
 from hopwright.pictures.drawing import PictureCounts
+from hopwright.release.own_folder import refuse_foreign, refuse_foreign_forms
 from hopwright.settings import (
     CorpusName,
     ModelParameters,
@@ -87,12 +88,13 @@ def show_info(options: Mapping[str, Any], *, as_json: bool) -> None:
     _tell_store(PictureStore.open(find_folder(parameters)), as_json=as_json)
 
 
-def make(folder: Path, store: Path | None, options: Mapping[str, Any], *, as_json: bool) -> None:
+def make(folder: Path, store: Path | None, options: Mapping[str, Any], *, replace: bool, as_json: bool) -> None:
     """Make the questions and say what was proven and what was rejected."""
     parameters = load_parameters(merge_options({}, options), PictureQuestionsParameters)
+    refuse_foreign(folder, WRITER, replace=replace)
     with err.status("opening the pictures") as status:
         drafter = _open_drafter(store, parameters, parameters.seed)
-        counts = write_picture_set(drafter, folder, parameters, status.update)
+        counts = write_picture_set(drafter, folder, parameters, status.update, replace=replace)
     if as_json:
         print_json({name: dict(sorted(held.items())) for name, held in vars(counts).items()} | {"folder": str(folder)})
         return
@@ -152,7 +154,7 @@ def evaluate(folder: Path, options: Mapping[str, Any], *, as_json: bool) -> None
         out.out(f"  failed: {reason} ({number:,})")
 
 
-def filter_set(folder: Path, target: Path, options: Mapping[str, Any], *, as_json: bool) -> None:
+def filter_set(folder: Path, target: Path, options: Mapping[str, Any], *, replace: bool, as_json: bool) -> None:
     """Keep what is hard enough for the voters."""
     from hopwright.difficulty.vllm_server import ServerSettings
     from hopwright.pictures.filtering import filter_pictures
@@ -162,6 +164,8 @@ def filter_set(folder: Path, target: Path, options: Mapping[str, Any], *, as_jso
     parameters = load_parameters(merge_options({}, options), PicturesFilterParameters)
     if not parameters.voters:
         raise InputError("no voter is named: --voter endpoint/model or vllm:MODEL names one (docs/models.md)")
+    command = "hopwright images filter"
+    refuse_foreign(target, command, replace=replace)
     vllm = parameters.vllm
     settings = ServerSettings(
         vllm.interpreter(), vllm.port, vllm.gpus, vllm.tensor_parallel, vllm.memory_share, parameters.context,
@@ -179,7 +183,9 @@ def filter_set(folder: Path, target: Path, options: Mapping[str, Any], *, as_jso
     if not made.items:
         raise InputError(f"{folder}: no question is hard enough ({made.counts['dropped']:,} dropped)")
     counts = PictureCounts(made=Counter(made.counts))
-    save_picture_set(target, store, made.items, made.splits, made.twins, counts)
+    save_picture_set(
+        target, store, made.items, made.splits, made.twins, counts, command=command, replace=replace
+    )
     if as_json:
         print_json({"folder": str(target), "counts": made.counts, "right": made.rights})
         return
@@ -192,7 +198,7 @@ def filter_set(folder: Path, target: Path, options: Mapping[str, Any], *, as_jso
     out.out(str(target))
 
 
-def reword_set(folder: Path, target: Path, options: Mapping[str, Any], *, as_json: bool) -> None:
+def reword_set(folder: Path, target: Path, options: Mapping[str, Any], *, replace: bool, as_json: bool) -> None:
     """Have a model word the questions."""
     from hopwright.llm.types import parse_model
     from hopwright.pictures.rewording import reword_pictures
@@ -200,12 +206,15 @@ def reword_set(folder: Path, target: Path, options: Mapping[str, Any], *, as_jso
     parameters = load_parameters(merge_options({}, options), PicturesRewordParameters)
     if not parameters.model:
         raise InputError("no model is named: --model endpoint/model names one (docs/models.md)")
+    command = "hopwright images reword"
+    refuse_foreign(target, command, replace=replace)
     found, store = read_picture_set(folder), PictureStore.open(find_folder(parameters))
     session = _open_session("images reword", folder, [parameters.model], parameters.access)
     with err.status("wording"):
         made = reword_pictures(found, parse_model(parameters.model), session)
     splits = {item.id: split for item, split in found.items}
-    save_picture_set(target, store, made.items, splits, made.twins, PictureCounts(made=Counter(made.counts)))
+    counts = PictureCounts(made=Counter(made.counts))
+    save_picture_set(target, store, made.items, splits, made.twins, counts, command=command, replace=replace)
     if as_json:
         print_json({"folder": str(target), "counts": made.counts})
         return
@@ -216,9 +225,11 @@ def reword_set(folder: Path, target: Path, options: Mapping[str, Any], *, as_jso
 
 def export(folder: Path, target: Path, options: Mapping[str, Any], *, as_json: bool) -> None:
     """Write the folders of other programs."""
+    from hopwright.pictures.exports import WRITER as EXPORTER
     from hopwright.pictures.exports import export_pictures
 
     parameters = load_parameters(merge_options({}, options), PicturesExportParameters)
+    refuse_foreign_forms(target, parameters.forms, EXPORTER)
     found = read_picture_set(folder)
     with err.status("writing"):
         agents = _prepare_agents(found, parameters) if AGENT_EXPORTERS.keys() & set(parameters.forms) else None
