@@ -130,7 +130,8 @@ def test_a_stage_refuses_other_parameters_and_other_inputs_unless_started_over(t
     stage = Stage(run, "filter")
     run_stage(stage, [0], process, parameters={"filter": {"max_right": 1}}, inputs={"a": "1"})
     run_stage(Stage(run, "later"), [0], process, parameters={})
-    with pytest.raises(RunError, match=r"filter\.max_right 1 → 2"):
+    run.record_summary({"accepted": 7})
+    with pytest.raises(RunError, match=r"filter\.max_right 1 → 2.*fresh starts it over"):
         Stage(run, "filter").begin({"filter": {"max_right": 2}}, inputs={"a": "1"}, shards=1)
     with pytest.raises(RunError, match="other input files"):
         Stage(run, "filter").begin({"filter": {"max_right": 1}}, inputs={"a": "2"}, shards=1)
@@ -141,6 +142,7 @@ def test_a_stage_refuses_other_parameters_and_other_inputs_unless_started_over(t
     manifest = run.read_manifest()
     assert manifest is not None
     assert manifest.parameters == {"filter": {"max_right": 2}}
+    assert (manifest.stages, manifest.seconds, manifest.summary) == ({}, {}, {})
 
 
 def test_a_part_that_was_changed_is_noticed(tmp_path: Path) -> None:
@@ -154,8 +156,14 @@ def test_a_part_that_was_changed_is_noticed(tmp_path: Path) -> None:
 def test_a_stage_that_is_not_finished_cannot_be_read(tmp_path: Path) -> None:
     run = RunFolder(tmp_path, "r")
     stage = Stage(run, "filter")
-    with pytest.raises(RunError, match="no finished stage filter"):
+    with pytest.raises(RunError, match="no finished stage filter: `hopwright filter --run r` makes it"):
         stage.parts()
+    for name, command in (
+        ("rewrite/passages", "rewrite"), ("review", "review export"), ("review/accepted", "review adjudicate"),
+        ("synthesize/drafts", "build"), ("retrieve", "build"),
+    ):  # fmt: skip
+        with pytest.raises(RunError, match=f"no finished stage {name}: `hopwright {command} --run r`"):
+            Stage(run, name).read()
     stage.begin({}, shards=2)
     with pytest.raises(RunError, match="no finished stage filter"):
         stage.output_hashes()
