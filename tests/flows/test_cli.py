@@ -18,6 +18,7 @@ from flows.commands.options import takes
 from flows.console.doctor import check_packages, check_python
 from flows.console.options import merge_options
 from hopwright.errors import InputError, ServiceError
+from hopwright.records import Item
 from hopwright.records.arrow import items_to_table
 from hopwright.runs import RunFolder, ShardOutput, Stage
 from hopwright.settings import BuildParameters, RunParameters, sample_folder
@@ -236,6 +237,19 @@ def test_show_prints_every_hop_and_the_same_sample_for_a_seed(run_of_three: list
     drawn = [[item["id"] for item in json.loads(call("show", "three", "--sample", "2", "--json").out)] for _ in "ab"]
     assert drawn[0] == drawn[1]
     assert set(drawn[0]) <= set(run_of_three)
+
+
+def test_show_names_every_line_and_entity_of_a_twin(capsys: pytest.CaptureFixture[str]) -> None:
+    from flows.console.show import print_item
+    from tests.counterfactual.conftest import make_maker
+
+    twin = make_maker(3).make_twin(all_items()[0])
+    assert isinstance(twin, Item)
+    print_item(twin)
+    said = capsys.readouterr().out
+    assert "QX" not in said
+    lines = [line.split(":")[0].strip() for line in said.splitlines() if line.startswith("     ")]
+    assert lines == ["answer", "wrong options", "domain", "derivation"] * len(twin.hops)
 
 
 def test_show_of_a_stage_that_is_not_there_is_one_line(run_of_three: list[str], call) -> None:  # type: ignore[no-untyped-def]
