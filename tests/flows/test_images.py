@@ -99,7 +99,21 @@ def test_the_line_from_pictures_to_tasks(
     code, said = call("export", made, str(tmp_path / "out"), "--form", "paper")
     assert code != 0
     assert "--form" in said and "'llama-factory'" in said and "not 'paper'" in said
+    code, said = call("export", made, str(tmp_path / "out"), "--form", "trajectories")
+    assert code == 0, said
+    assert " transcripts with calls and " in said and "rejected.jsonl" in said
     assert "no model is named" in call("evaluate", made)[1]
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    model = ("--model", "openai/gpt-5-mini", "--dry-run", "--json")
+    for words in (
+        ("evaluate", made, *model), ("evaluate", made, *model, "--tools"),
+        ("reword", made, str(tmp_path / "w"), *model),
+        ("filter", made, str(tmp_path / "w"), "--voter", *model[1:]),
+    ):  # fmt: skip
+        code, said = call(*words)
+        assert code == 0, said
+        assert json.loads(said)["usd"] > 0
+    assert not (tmp_path / "w").exists()
     hard, nowhere = str(tmp_path / "hard"), str(tmp_path / "python")
     assert "no vLLM" in call("filter", made, hard, "--voter", "vllm:any", "--vllm-python", nowhere)[1]
     assert "vllm:MODEL or ENDPOINT/MODEL" in call("filter", made, hard, "--voter", "shortcuts")[1]
