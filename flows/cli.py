@@ -308,7 +308,7 @@ def _explain_usage(message: str) -> str:
     """A wrong command line in one line; the page of help that a bare command gets stays a page."""
     if "\n" in message:
         return message
-    message = message.removeprefix("Value error, ").rstrip(".")
+    message = message.replace("Value error, ", "").rstrip(".")
     return f"hopwright: {message[:1].lower()}{message[1:]} (--help lists what is possible)"
 
 

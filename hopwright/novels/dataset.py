@@ -221,6 +221,8 @@ def write_star_set(
 
 def read_novel_set(folder: Path) -> NovelSet:
     """Read what `write_novel_set` wrote. Raises InputError naming the file and line that is wrong."""
+    if (folder / "items.jsonl").exists() and not (folder / "books").is_dir():
+        raise InputError(f"{folder}: no set of questions about novels, it lacks books/; `{WRITER}` writes one")
     items = tuple(_read_items(folder / "items.jsonl"))
     twins = tuple(_read_items(folder / "twins.jsonl")) if (folder / "twins.jsonl").is_file() else ()
     books, renames = {}, {}

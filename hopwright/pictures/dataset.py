@@ -125,6 +125,8 @@ def save_picture_set(
 
 def read_picture_set(folder: Path) -> PictureSet:
     """Read what `write_picture_set` wrote. Raises InputError naming the file and line that is wrong."""
+    if (folder / "items.jsonl").exists() and not (folder / "images").is_dir():
+        raise InputError(f"{folder}: no set of questions about pictures, it lacks images/; `{WRITER}` writes one")
     items = [(item, _read_split(row, place)) for item, row, place in _read_items(folder / "items.jsonl")]
     twins = [item for item, _, _ in _read_items(folder / "twins.jsonl")] if (folder / "twins.jsonl").is_file() else []
     try:

@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from hopwright.errors import InputError
-from hopwright.foreign import JsonError, load_json, open_file, read_lines, show
+from hopwright.foreign import JsonError, explain_invalid, load_json, open_file, read_lines, show
 from hopwright.records import LABELS, AnswerType, Derivation, Hop, Item, QuestionPart, Rejected
 from hopwright.records.base import list_union_fields
 from hopwright.records.evidence import EVIDENCE_LISTS, split_entries, tag_lists
@@ -147,7 +147,7 @@ def parse_row(row: ReleaseRow) -> ParsedRow:
         item = Item.model_validate(fields)
     except ValidationError as error:
         found = [
-            _describe(detail["loc"], "missing" if detail["type"] == "missing" else detail["msg"])
+            _describe(detail["loc"], "missing" if detail["type"] == "missing" else explain_invalid(detail))
             for detail in error.errors(include_url=False, include_input=False)
         ]
         paths = {problem.path for problem in problems}

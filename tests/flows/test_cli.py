@@ -342,3 +342,28 @@ def _raiser(error: Exception) -> object:
 
 def test_the_environment_of_the_tests_is_not_a_users(home: Path) -> None:
     assert os.environ["HOPWRIGHT_HOME"] == str(home)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("build", "--preset", "oflfine"), "'oflfine' is not one of 'none', 'offline'"),
+        (("build", "--drafts", "0"), "--drafts: at least 1 is wanted, not 0"),
+    ],
+)
+def test_wrong_values_are_told_without_the_words_of_a_validator(home: Path, words: tuple[str, ...], said: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "flows.cli", *words], capture_output=True, text=True, check=False,
+        env={**os.environ, "HOPWRIGHT_HOME": str(home)},
+    )  # fmt: skip
+    assert done.returncode != 0
+    assert said in done.stderr
+    assert "Value error" not in done.stderr and "Input should" not in done.stderr
+
+
+@pytest.mark.parametrize(("verb", "lacking"), [("novels", "books/"), ("images", "images/")])
+def test_a_set_of_another_kind_is_told_as_one(tmp_path: Path, call, verb: str, lacking: str) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "items.jsonl").write_text("{}\n")
+    said = call(verb, "audit", str(tmp_path)).err
+    assert f"it lacks {lacking}" in said
+    assert f"`hopwright {verb} questions` writes one" in said
