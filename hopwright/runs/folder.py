@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from hopwright.errors import RunError
-from hopwright.runs.files import clear_leftovers, hold_lock, remove_tree, share_lock, write_file
+from hopwright.runs.files import clear_leftovers, hold_lock, remove_lock, remove_tree, share_lock, write_file
 from hopwright.runs.manifest import (
     Counts,
     RunManifest,
@@ -73,6 +73,10 @@ class RunFolder:
             finally:
                 with _held_guard:
                     _held[key] -= 1
+                    if _held[key] == 0 and not self.path.exists():
+                        # Of a run that was refused nothing is left; the lock is held until the block ends.
+                        remove_lock(self._removal_lock)
+                        (self.home / "locks" / f"{self.name}.lock").unlink(missing_ok=True)
 
     @contextlib.contextmanager
     def block_removal(self) -> Iterator[None]:

@@ -367,3 +367,10 @@ def test_a_set_of_another_kind_is_told_as_one(tmp_path: Path, call, verb: str, l
     said = call(verb, "audit", str(tmp_path)).err
     assert f"it lacks {lacking}" in said
     assert f"`hopwright {verb} questions` writes one" in said
+
+
+def test_the_version_is_printed(call) -> None:  # type: ignore[no-untyped-def]
+    import hopwright
+
+    done = call("--version")
+    assert (done.code, done.out) == (0, f"hopwright {hopwright.__version__}\n")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -29,6 +31,7 @@ from hopwright.runs import (
     write_shard,
 )
 from hopwright.runs.code import digest_code
+from hopwright.runs.files import hold_lock, remove_lock
 from tests.runs.toy import ROWS, SHARDS, process, read_bytes, run_toy
 from tests.stage_runs import run_stage
 
@@ -169,6 +172,25 @@ def test_a_stage_that_is_not_finished_cannot_be_read(tmp_path: Path) -> None:
         stage.output_hashes()
     with pytest.raises(RunError, match="not whole"):
         stage.finish()
+
+
+def test_a_lock_whose_file_was_removed_meanwhile_is_not_taken_for_the_lock(tmp_path: Path) -> None:
+    path = tmp_path / "r.lock"
+    with contextlib.ExitStack() as stack, ThreadPoolExecutor(2) as threads:
+        held = contextlib.ExitStack()
+        held.enter_context(hold_lock(path, "run r"))
+        waiting = threads.submit(stack.enter_context, hold_lock(path, "run r", 30))
+        time.sleep(0.5)
+        remove_lock(path)
+        assert path.exists(), "somebody else holds it"
+        path.unlink()
+        held.close()
+        waiting.result()
+        assert path.exists(), "made anew by the one that waited"
+        with pytest.raises(RunError, match="another process"), hold_lock(path, "run r"):
+            pass
+    remove_lock(path)
+    assert not path.exists()
 
 
 def test_two_processes_never_write_one_run(tmp_path: Path) -> None:
