@@ -82,7 +82,7 @@ def test_a_changed_prompt_needs_a_new_version_and_a_new_version_needs_the_lock(t
     assert read_prompts(tmp_path)["greet"].version == "2"
     assert json.loads((tmp_path / LOCK).read_text())["greet"].keys() == {"1", "2"}
     path.write_text(GOOD.replace("version: 1", "version: 0"))
-    with pytest.raises(InputError, match="version: at least|version: more than"):
+    with pytest.raises(InputError, match=r"version: at least|version: more than"):
         read_prompts(tmp_path)
 
 

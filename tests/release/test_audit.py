@@ -11,7 +11,7 @@ from hopwright.checks import CHECKS
 from hopwright.errors import InputError
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.release.audit import AuditReport, audit
-from hopwright.release.format import from_release, to_release
+from hopwright.release.format import from_release, read_jsonl, to_release
 from hopwright.wording.llm.text_constraints import TextConstraintBuilder
 from hopwright.wording.llm.vocabulary import Vocabulary
 from hopwright.wording.marks import read_marks
@@ -194,3 +194,9 @@ def _good(tmp_path):
     path = tmp_path / "good.jsonl"
     write_jsonl([converging_item()], path)
     return path
+
+
+def test_parquet_is_told_as_such(tmp_path: Path) -> None:
+    (tmp_path / "data.parquet").write_bytes(b"PAR1 and more")
+    with pytest.raises(InputError, match="is Parquet: give the release's folder or its JSONL file"):
+        list(read_jsonl(tmp_path / "data.parquet"))

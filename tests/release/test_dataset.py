@@ -19,7 +19,7 @@ from hopwright.release import folder_swap as swap
 from hopwright.release.card import render_card
 from hopwright.release.dataset import ReleaseManifest, read_manifest, write_release
 from hopwright.release.facts import ReviewFacts, RunFacts, SetFigures, StageCounts
-from hopwright.release.format import from_release, to_release
+from hopwright.release.format import HOP_FIELDS, ITEM_FIELDS, from_release, to_release
 from hopwright.release.parquet import RELEASE_SCHEMA
 from hopwright.release.separation import ItemSet
 from hopwright.release.statistics import describe
@@ -379,6 +379,14 @@ def test_refused_rewordings_are_counted_apart_from_failed_checks(tmp_path: Path)
         text = (tmp_path / str(said) / "README.md").read_text()
         assert "0 failed" in text
         assert ("`back_translation` refused" in text) == said
+
+
+def test_the_card_names_every_field(tmp_path: Path) -> None:
+    release(tmp_path / "out")
+    text = (tmp_path / "out" / "README.md").read_text()
+    rows = [line for line in text.splitlines() if line.startswith("| `")]
+    for name in (*ITEM_FIELDS, *HOP_FIELDS):
+        assert any(f"`{name}`" in row for row in rows), name
 
 
 def test_the_card_is_made_of_the_manifest_and_changes_with_it(tmp_path: Path) -> None:
