@@ -3,7 +3,7 @@
 <folder>/<kind>/tasks-000.json    at most 20,000 tasks or 100 MB each, one task a line
 <folder>/<kind>/interface.xml  instructions.html
 <folder>/review.json              how the tasks are reviewed
-<folder>/gold.jsonl               what was planted where; never leaves our side
+<folder>-gold.jsonl               what was planted where, beside the folder: it never leaves our side
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def write_tasks(
         if writer.count:
             write_file(folder / kind.value / "interface.xml", load_interface(kind, blind=blind).encode())
             write_file(folder / kind.value / "instructions.html", load_instructions(kind, blind=blind).encode())
-    write_gold(gold, folder / GOLD)
+    write_gold(gold, place_gold(folder))
     settings = ReviewSettings(usual=overlap, agreement=agreement, items=tuple(sorted(set(chosen))), blind=blind)
     write_file(folder / SETTINGS, settings.model_dump_json(indent=1).encode() + b"\n")
     return ReviewFiles(folder, {kind: writer.count for kind, writer in writers.items() if writer.count}, len(gold))
@@ -148,7 +148,14 @@ def read_settings(folder: Path) -> ReviewSettings:
 
 def read_planted(folder: Path) -> dict[str, GoldItem]:
     """Task key → planted fault."""
-    return read_gold(folder / GOLD)
+    beside = place_gold(folder)
+    # Before, it lay in the folder itself.
+    return read_gold(beside if beside.exists() else folder / GOLD)
+
+
+def place_gold(folder: Path) -> Path:
+    """Where what was planted among a folder's tasks is written: not in what is handed over."""
+    return folder.with_name(f"{folder.name}-{GOLD}")
 
 
 def _build(entry: ReviewEntry, kinds: Collection[ReviewTaskKind], blind: bool) -> list[Task]:

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
+import hopwright
 from flows.commands import cache, claims, corpus, environment, graph, images, items, novels, review
 from flows.commands.options import (
     OWN_OPTIONS,
@@ -58,6 +59,21 @@ ParameterFile = Annotated[
     ),
 ]
 _OTHER_STAGES = ("filter", "vllm", "rewrite", "review", "release")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"hopwright {hopwright.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def show_version(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Build datasets of step-wise multi-hop questions, each of which is decomposed into single-hop sub-questions."""
 
 
 def main() -> None:
@@ -308,7 +324,7 @@ def _explain_usage(message: str) -> str:
     """A wrong command line in one line; the page of help that a bare command gets stays a page."""
     if "\n" in message:
         return message
-    message = message.removeprefix("Value error, ").rstrip(".")
+    message = message.replace("Value error, ", "").rstrip(".")
     return f"hopwright: {message[:1].lower()}{message[1:]} (--help lists what is possible)"
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from flows.console.output import prefect_ready
+from hopwright.errors import HopwrightError
 from hopwright.settings import BuildParameters, load_parameters
 from hopwright.stages.workbench import Workbench
 
@@ -15,8 +16,12 @@ def build(**parameters: Any) -> dict[str, Any]:
     Raises InputError for a parameter that is wrong, and what the stages raise.
     """
     wanted = load_parameters(parameters, BuildParameters)
-    with prefect_ready(_import_flow) as flow:
-        summary: dict[str, Any] = flow(wanted)
+    try:
+        with prefect_ready(_import_flow) as flow:
+            summary: dict[str, Any] = flow(wanted)
+    except HopwrightError as error:
+        # Prefect's hundred lines on the way say nothing to who called this.
+        raise error.with_traceback(None) from None
     return summary
 
 

@@ -9,6 +9,7 @@ from hopwright.settings import ReleaseRun
 from hopwright.stages.release import make_release, release_folder
 from tasks.engine import make_task_runner, open_run
 from tasks.reports import publish_release
+from tasks.summary import renew_summary
 
 DEFAULT = ReleaseRun()
 
@@ -25,4 +26,5 @@ def run_release(parameters: ReleaseRun = DEFAULT) -> StageManifest:
     with open_run(wanted) as engine:
         made = make_release(engine, wanted, describe_review)
         publish_release(engine.run, release_folder(engine.run))
+        renew_summary(engine.run)
         return made

@@ -7,6 +7,7 @@ from hopwright.runs import StageManifest
 from hopwright.settings import ReviewRun
 from tasks.engine import make_task_runner, open_run
 from tasks.review import make_review
+from tasks.summary import renew_summary
 
 DEFAULT = ReviewRun()
 
@@ -21,4 +22,6 @@ def run_review(parameters: ReviewRun = DEFAULT) -> StageManifest:
     """Items → Label Studio tasks."""
     wanted = read_stage(parameters, ReviewRun, "review")
     with open_run(wanted) as engine:
-        return make_review(engine, wanted)
+        made = make_review(engine, wanted)
+        renew_summary(engine.run)
+        return made

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from hopwright.errors import InputError
 
@@ -372,9 +373,32 @@ def show_misfit(error: Exception) -> str:
 
 def show_invalid(error: ValidationError) -> str:
     """The first thing that a model refuses, and where it stands, as part of a line."""
-    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    where, what = ".".join(map(str, first["loc"])), show(first["msg"].removeprefix("Value error, "))
+    first = error.errors(include_url=False, include_input=False)[0]
+    where, what = ".".join(map(str, first["loc"])), show(explain_invalid(first))
     return f"{show(where)}: {what}" if where else what
+
+
+_WANTED = {
+    "int_parsing": "a whole number is wanted", "int_type": "a whole number is wanted",
+    "int_from_float": "a whole number is wanted", "int_parsing_size": "a smaller number is wanted",
+    "float_parsing": "a number is wanted", "float_type": "a number is wanted", "finite_number": "a number is wanted",
+    "bool_parsing": "true or false is wanted", "bool_type": "true or false is wanted",
+    "string_type": "a text is wanted",
+    "list_type": "a list is wanted", "tuple_type": "a list is wanted", "dict_type": "a table is wanted",
+    "model_type": "a table is wanted",
+    "missing": "the field is missing", "extra_forbidden": "there is no such field",
+    "literal_error": "{expected} is wanted",
+    "greater_than_equal": "at least {ge} is wanted", "greater_than": "more than {gt} is wanted",
+    "less_than_equal": "at most {le} is wanted", "less_than": "less than {lt} is wanted",
+}  # fmt: skip
+"""Type of an error → what is wanted, where pydantic speaks of validation and of Python's types."""
+
+
+def explain_invalid(error: ErrorDetails) -> str:
+    """What a model refuses, in words for whoever wrote the value."""
+    if error["type"] in _WANTED:
+        return _WANTED[error["type"]].format_map(error.get("ctx", {}))
+    return error["msg"].removeprefix("Value error, ")
 
 
 def escape_controls(text: str) -> str:

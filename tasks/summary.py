@@ -22,8 +22,9 @@ _YIELD = (
 
 
 def summarise(run: RunFolder) -> dict[str, Any]:
-    """Gather the figures of a finished run from its manifests and its release."""
-    names = [*(step.name for step in list_steps("rewrite")), "review", "release"]
+    """Gather the figures of a finished run from its manifests and its release; it may have no tasks for reviewers."""
+    reviewing = Stage(run, "review").find_finished()
+    names = [*(step.name for step in list_steps("rewrite")), *(["review"] if reviewing else []), "release"]
     manifests = {name: Stage(run, name).read() for name in names}
     folder = release_folder(run)
     figures = current_pool().run(read_figures, folder)
@@ -39,10 +40,7 @@ def summarise(run: RunFolder) -> dict[str, Any]:
         "computations": {name: share["count"] for name, share in figures["computations"].items()},
         "items_with_computation": figures["items_with_computation"]["count"],
         "distinct_answers": figures["distinct_answers"],
-        "largest_answer": {
-            "value": figures["largest_answer"]["value"],
-            "share": _round(figures["largest_answer"]["share"]),
-        },
+        "largest_answer": {**figures["largest_answer"], "share": _round(figures["largest_answer"]["share"])},
         "failed_checks": figures["failed_checks"],
         "wording": {name: taken.get(name) for name in _YIELD},
         "targets": manifests["synthesize"].notes.get("targets", {}),
@@ -54,7 +52,8 @@ def summarise(run: RunFolder) -> dict[str, Any]:
         "twins": rewrite.counts.out,
         "back_translation": rewrite.notes.get("back_translation", ""),
         "back_translation_skipped": rewrite.notes.get("back_translation_skipped", ""),
-        "review_tasks": manifests["review"].counts.out,
+        "review_items": reviewing.counts.out if reviewing else 0,
+        "review_tasks": sum(reviewing.notes["tasks"].values()) if reviewing else 0,
         "counts": {name: manifest.counts.model_dump(by_alias=True) for name, manifest in manifests.items()},
         "seconds_by_stage": {name: manifest.seconds for name, manifest in manifests.items()},
         "skipped": {name: manifest.skipped for name, manifest in manifests.items() if manifest.skipped},
@@ -65,6 +64,13 @@ def summarise(run: RunFolder) -> dict[str, Any]:
     }
 
 
+def renew_summary(run: RunFolder) -> None:
+    """Keep the figures of a run whose stages were made anew one by one, once its release is there again."""
+    steps = [step.name for step in list_steps("rewrite")]
+    if all(Stage(run, name).find_finished() for name in (*steps, "release")):
+        run.record_summary(summarise(run))
+
+
 def publish_summary(summary: Mapping[str, Any], links: Sequence[tuple[str, str]] = ()) -> None:
     """Show the summary in the Prefect UI; `links` are (text, address) pairs of where to look further."""
     create_markdown_artifact(
@@ -73,4 +79,5 @@ def publish_summary(summary: Mapping[str, Any], links: Sequence[tuple[str, str]]
 
 
 def _round(value: float) -> float:
-    return round(value, 4)
+    # Shown as percent with one digit; four digits would be rounded twice.
+    return round(value, 6)

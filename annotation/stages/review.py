@@ -63,6 +63,8 @@ def plan_review(run: RunFolder, parameters: ReviewRun) -> StagePlan:
 
 def export_tasks(engine: StageEngine, parameters: ReviewRun, stage: Stage) -> StageManifest:
     """Write the tasks of a sample, and close the stage."""
+    from annotation.files import place_gold
+
     run = engine.run
     items, twins = Stage(run, "filter"), Stage(run, "rewrite")
     taken = items.read().counts.out
@@ -83,9 +85,10 @@ def export_tasks(engine: StageEngine, parameters: ReviewRun, stage: Stage) -> St
         objections=objections if (objections := yield_folder(Stage(run, "synthesize")) / FILE).exists() else None,
     )
     written = engine.step("export", write_sample, request)
+    gold = place_gold(request.folder)
     return stage.finish(
         counts=Counts(taken=taken, out=count, rejected={"not_sampled": taken - count} if taken > count else {}),
-        outputs=[stage.folder / TASKS],
+        outputs=[stage.folder / TASKS, *([gold] if gold.exists() else [])],
         notes={
             "tasks": {kind: number for kind, number in written.items() if kind != "gold"},
             "gold": written["gold"],

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from flows.commands.options import Json, Options, Store, takes
+from flows.commands.options import Json, Options, Replace, Store, takes
 from hopwright.settings import (
     CorpusAddParameters,
     CorpusChainsParameters,
@@ -111,12 +111,13 @@ def serve_corpus_tools(*, options: Options) -> None:
 @takes(CorpusChainsParameters)
 def make_questions(
     *,
-    folder: Annotated[Path, typer.Argument(help="Folder to write; one of that name is replaced.")],
+    folder: Annotated[Path, typer.Argument(help="Folder to write: a new or an empty one.")],
     options: Options,
     store: Store = None,
+    replace: Replace = False,
     as_json: Json = False,
 ) -> None:
     """Make multi-hop questions whose every hop is proven by passages of a corpus."""
     from flows.console.corpus_questions import make
 
-    make(folder, store, options, as_json=as_json)
+    make(folder, store, options, replace=replace, as_json=as_json)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from flows.commands.options import Json, Options, Store, takes
+from flows.commands.options import DryRun, Json, Options, Replace, Store, takes
 from hopwright.settings import (
     PictureQuestionsParameters,
     PicturesEvaluateParameters,
@@ -64,15 +64,16 @@ def show_pictures(*, options: Options, as_json: Json = False) -> None:
 @takes(PictureQuestionsParameters)
 def make_questions(
     *,
-    folder: Annotated[Path, typer.Argument(help="Folder to write; one of that name is replaced.")],
+    folder: Annotated[Path, typer.Argument(help="Folder to write: a new or an empty one.")],
     options: Options,
     store: Store = None,
+    replace: Replace = False,
     as_json: Json = False,
 ) -> None:
     """Make proven questions about pictures, as a data set with the pictures in it."""
     from flows.console.images import make
 
-    make(folder, store, options, as_json=as_json)
+    make(folder, store, options, replace=replace, as_json=as_json)
 
 
 @app.command("audit")
@@ -86,11 +87,11 @@ def audit_questions(*, folder: Folder, options: Options, store: Store = None, as
 
 @app.command("evaluate")
 @takes(PicturesEvaluateParameters, leaving_out=("access.batch",))
-def evaluate_models(*, folder: Folder, options: Options, as_json: Json = False) -> None:
+def evaluate_models(*, folder: Folder, options: Options, dry_run: DryRun = False, as_json: Json = False) -> None:
     """Ask models that see pictures: with the right ones, without any, and with wrong ones."""
     from flows.console.images import evaluate
 
-    evaluate(folder, options, as_json=as_json)
+    evaluate(folder, options, dry_run=dry_run, as_json=as_json)
 
 
 @app.command("filter")
@@ -98,14 +99,16 @@ def evaluate_models(*, folder: Folder, options: Options, as_json: Json = False) 
 def filter_questions(
     *,
     folder: Folder,
-    target: Annotated[Path, typer.Argument(help="Folder to write; one of that name is replaced.")],
+    target: Annotated[Path, typer.Argument(help="Folder to write: a new or an empty one.")],
     options: Options,
+    replace: Replace = False,
+    dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
     """Have models that see the pictures vote, and keep the questions that are hard enough."""
     from flows.console.images import filter_set
 
-    filter_set(folder, target, options, as_json=as_json)
+    filter_set(folder, target, options, replace=replace, dry_run=dry_run, as_json=as_json)
 
 
 @app.command("reword")
@@ -113,14 +116,16 @@ def filter_questions(
 def reword_questions(
     *,
     folder: Folder,
-    target: Annotated[Path, typer.Argument(help="Folder to write; one of that name is replaced.")],
+    target: Annotated[Path, typer.Argument(help="Folder to write: a new or an empty one.")],
     options: Options,
+    replace: Replace = False,
+    dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
     """Have a model that sees the pictures word the questions anew; what changes the question is not taken."""
     from flows.console.images import reword_set
 
-    reword_set(folder, target, options, as_json=as_json)
+    reword_set(folder, target, options, replace=replace, dry_run=dry_run, as_json=as_json)
 
 
 @app.command("export")
@@ -128,7 +133,7 @@ def reword_questions(
 def export_questions(
     *,
     folder: Folder,
-    target: Annotated[Path, typer.Argument(help="Folder to write; one of that name is replaced.")],
+    target: Annotated[Path, typer.Argument(help="Folder to write, with one below it for each form.")],
     options: Options,
     as_json: Json = False,
 ) -> None:

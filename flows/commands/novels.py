@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from flows.commands.options import DryRun, Json, Options, takes
+from flows.commands.options import DryRun, Json, Options, Replace, takes
 from hopwright.settings import (
     NovelAskParameters,
     NovelQuestionsParameters,
@@ -55,45 +55,48 @@ def show_books(
 @takes(NovelQuestionsParameters, leaving_out=("access.batch",))
 def make_questions(
     *,
-    folder: Annotated[Path, typer.Argument(help="Folder to write; one of that name is replaced.")],
+    folder: Annotated[Path, typer.Argument(help="Folder to write: a new or an empty one.")],
     options: Options,
+    replace: Replace = False,
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
     """Make proven questions about windows of the books, as a data set."""
     from flows.console.novels import make
 
-    make(folder, options, dry_run=dry_run, as_json=as_json)
+    make(folder, options, dry_run=dry_run, replace=replace, as_json=as_json)
 
 
 @app.command("ask")
 @takes(NovelAskParameters, leaving_out=("access.batch",))
 def ask_chains(
     *,
-    folder: Annotated[Path, typer.Argument(help="Folder to write; one of that name is replaced.")],
+    folder: Annotated[Path, typer.Argument(help="Folder to write: a new or an empty one.")],
     options: Options,
+    replace: Replace = False,
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
     """Have a model word and answer chains, hop by hop within one paragraph; its words are held against the text."""
     from flows.console.novels import ask
 
-    ask(folder, options, dry_run=dry_run, as_json=as_json)
+    ask(folder, options, dry_run=dry_run, replace=replace, as_json=as_json)
 
 
 @app.command("star")
 @takes(NovelStarParameters, leaving_out=("access.batch",))
 def ask_star(
     *,
-    folder: Annotated[Path, typer.Argument(help="Folder to write; one of that name is replaced.")],
+    folder: Annotated[Path, typer.Argument(help="Folder to write: a new or an empty one.")],
     options: Options,
+    replace: Replace = False,
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
     """Have a model ask questions in the paper's way, over paragraphs around one keyword; nothing is proven of them."""
     from flows.console.novels import make_star
 
-    make_star(folder, options, dry_run=dry_run, as_json=as_json)
+    make_star(folder, options, dry_run=dry_run, replace=replace, as_json=as_json)
 
 
 @app.command("audit")

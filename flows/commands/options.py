@@ -29,6 +29,10 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Store = Annotated[
     Path | None, typer.Option("--store", help="Folder of a graph store. Without it, the newest store is taken.")
 ]
+Replace = Annotated[
+    bool,
+    typer.Option("--replace", help="Replace what this command wrote to the folder earlier, unless that was changed."),
+]
 DryRun = Annotated[
     bool,
     typer.Option("--dry-run", help="Print what models would be asked and what it would cost, and do nothing else."),

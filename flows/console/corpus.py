@@ -62,7 +62,7 @@ def index(options: Mapping[str, Any], *, as_json: bool) -> None:
         return
     out.out(
         f"{report.folder}: {report.passages:,} passages and {report.terms:,} terms in {report.shards} shards, "
-        f"{report.bytes / 2**20:,.1f} MiB; {report.made} shards are new"
+        f"{report.bytes / 2**20:,.1f} MiB; shards made now: {report.made}"
     )
     if vectors is not None:
         out.out(f"vectors of {vectors.rows:,} passages by {vectors.embedder}")

@@ -8,21 +8,23 @@ from flows.console.corpus import find_folder
 from flows.console.graph import find_store
 from flows.console.options import merge_options
 from flows.console.output import err, out, print_json
-from hopwright.exports.document_chains import DocumentChains, write_document_chains
+from hopwright.exports.document_chains import WRITER, DocumentChains, write_document_chains
 from hopwright.knowledge.documents.index import Retriever
 from hopwright.knowledge.wikidata.source import WikidataSource
+from hopwright.release.own_folder import refuse_foreign
 from hopwright.settings import CorpusChainsParameters, load_parameters
 from hopwright.stages.resources import describe_source, open_graph
 
 
-def make(folder: Path, store: Path | None, options: Mapping[str, Any], *, as_json: bool) -> None:
+def make(folder: Path, store: Path | None, options: Mapping[str, Any], *, replace: bool, as_json: bool) -> None:
     """Make the questions of a corpus and say what was proven and what was rejected."""
     parameters = load_parameters(merge_options({}, options), CorpusChainsParameters)
+    refuse_foreign(folder, WRITER, replace=replace)
     retriever = Retriever.open(find_folder(parameters))
     graph = open_graph(find_store(store))
     with err.status("reading what the passages state") as status:
         maker = DocumentChains(WikidataSource(graph), retriever, [describe_source(graph)], parameters.seed)
-        counts = write_document_chains(maker, folder, parameters, status.update)
+        counts = write_document_chains(maker, folder, parameters, status.update, replace=replace)
     if as_json:
         print_json({name: dict(sorted(held.items())) for name, held in vars(counts).items()} | {"folder": str(folder)})
         return

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from flows.console.options import pick_run
 from flows.console.output import out, print_json
-from flows.console.show import describe_derivation, print_item
+from flows.console.show import describe_derivation, list_labels, print_item
 from hopwright.errors import InputError
 from hopwright.knowledge.external.notes import write_note
 from hopwright.knowledge.facts import write_literal
@@ -43,7 +43,7 @@ def explain_item(id: str, run: str | None, *, as_json: bool) -> None:
         return
     if item is not None:
         print_item(item)
-    for line in describe_origin(item, exchanges):
+    for line in describe_origin(item, exchanges, sightings):
         out.print(Text(line))
     if item is not None:
         _print_plan(item)
@@ -86,10 +86,15 @@ def read_exchanges(id: str, item: Item | None) -> list[Exchange]:
         return [*found, *read_by_keys(store, (key for key in listed if key not in known))]
 
 
-def describe_origin(item: Item | None, exchanges: Sequence[Exchange]) -> list[str]:
+def describe_origin(
+    item: Item | None, exchanges: Sequence[Exchange], sightings: Sequence[ItemSighting] = ()
+) -> list[str]:
     """Who made the item and who was asked about it, a line each."""
     if item is None:
-        return ["No run holds this item; what models were asked for it follows."]
+        asked = "What models were asked for it follows." if exchanges else "No model was asked for it."
+        if sightings:
+            return [f"Rejected; of this draft only the reason is kept. {asked}"]
+        return [f"No run holds this item. {asked}"]
     made = item.provenance
     if made.generator == "rules":
         lines = ["Made by rules from its plan: no model worded it."]
@@ -133,7 +138,7 @@ def gather(
             }
             for sighting in sightings
         ],
-        "origin": describe_origin(item, exchanges),
+        "origin": describe_origin(item, exchanges, sightings),
         "item": item.model_dump(mode="json") if item is not None else None,
         "exchanges": [exchange.to_dict() for exchange in exchanges],
         "cost_usd": sum(exchange.cost_usd for exchange in exchanges),
@@ -143,9 +148,10 @@ def gather(
 def _print_plan(item: Item) -> None:
     out.print()
     out.print(Text("Plan", style="bold"))
+    labels = list_labels(item)
     for hop in item.hops:
         rests = f" (rests on {_list_numbers(hop.depends_on)})" if hop.depends_on else ""
-        out.print(Text(f"  {hop.index}. {describe_derivation(hop)} = {hop.answer}{rests}"))
+        out.print(Text(f"  {hop.index}. {describe_derivation(hop, labels)} = {hop.answer}{rests}"))
         for fact in hop.evidence.triplets:
             out.print(Text(f"     {fact.subject_label} – {fact.property_label} – {fact.object_label}", style="dim"))
         for literal in hop.evidence.literals:

@@ -1,19 +1,21 @@
 """`hopwright export`."""
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from flows.console.corpus import find_folder
 from flows.console.options import merge_options, pick_run
-from flows.console.output import ProgressLine, out, print_json, tell_progress
+from flows.console.output import ProgressLine, err, out, print_json, tell_progress
 from hopwright.environments.tools import CorpusFinder
 from hopwright.errors import InputError
 from hopwright.evaluation.items import TO_TEST_ON, TO_TRAIN_ON, EvalItem, read_items
-from hopwright.exports import TRAINING, export_items, write_folder
+from hopwright.exports import TRAINING, export_items, name_writer, write_folder
 from hopwright.exports.agents import AGENT_EXPORTERS, AgentExport, export_passages
 from hopwright.knowledge.documents.index import Retriever
 from hopwright.llm.prompts import load_prompts
+from hopwright.release.own_folder import refuse_foreign
 from hopwright.runs import RunFolder, Stage
 from hopwright.settings import ExportParameters, home, load_parameters
 from hopwright.training.task_sets import TaskSet, TaskSetOptions, make_task_set
@@ -34,14 +36,18 @@ def export_to(
     of_agents = tool in AGENT_EXPORTERS or tool == "passages"
     wanted = variant or ("both" if of_agents else "factual")
     source = Path(data) if data else _find_release(run)
+    if data is None and not as_json:
+        err.print(f"exporting {source}")
     file = read_items(source, sets=TO_TRAIN_ON if tool in TRAINING else TO_TEST_ON)
     items = [item for item in file.items if wanted in ("both", item.variant)]
     if not items:
         raise InputError(f"{source}: no {wanted} item in it")
     target = folder or Path(f"hopwright-{tool}")
+    refuse_foreign(target, name_writer(tool), replace=True)
     tasks: TaskSet | None = None
+    transcripts: dict[str, int] = {}
     if tool == "passages":
-        written = write_folder(export_passages(items), target)
+        written = write_folder(export_passages(items), target, tool)
     elif tool in AGENT_EXPORTERS:
         retriever = Retriever.open(find_folder(parameters))
         with tell_progress("opening the corpus") as tell:
@@ -49,22 +55,46 @@ def export_to(
             tell(f"writing {len(tasks.lines):,} tasks")
             basis = {"corpus": retriever.store.manifest.content}
             export = AgentExport(tasks, CorpusFinder(retriever), parameters.seed, parameters.recoveries, basis)
-            written = write_folder(AGENT_EXPORTERS[tool](export), target)
+            files = AGENT_EXPORTERS[tool](export)
+            transcripts = read_transcripts(files) if tool == "trajectories" else {}
+            written = write_folder(files, target, tool)
     else:
         written = export_items(items, tool, load_prompts(), target, parameters.seed)
     names = [str(path.relative_to(target)) for path in written]
     counted = {"tasks": tasks.summarise()} if tasks is not None else {}
     if as_json:
-        print_json({"folder": str(target), "items": len(items), "files": names, **counted})
+        made = {"transcripts": transcripts} if transcripts else {}
+        print_json({
+            "data": str(source), "folder": str(target), "items": len(items), "files": names, **counted, **made
+        })  # fmt: skip
         return
-    out.print(f"{len(items):,} items for {tool} in {target}: {', '.join(names)}")
+    out.print(f"{len(items):,} items for {tool}, written to {target}: {', '.join(names)}")
     if tasks is not None:
         train = sum(line.split == "train" for line in tasks.lines)
         out.print(f"{train:,} tasks to train on, {len(tasks.lines) - train:,} to test on")
         for reason, count in counted["tasks"]["left_out"].items():
             out.print(f"{count:,} items left out: {reason}")
+    if transcripts:
+        out.print(describe_transcripts(transcripts))
     if file.rejected:
         out.print(f"{len(file.rejected)} rows are not in the release format and were left out")
+
+
+def read_transcripts(files: Mapping[str, bytes]) -> dict[str, int]:
+    """How many transcripts an export of trajectories has in each form, and how many the tools do not lead through."""
+    counts = json.loads(files["report.json"])
+    return {
+        **{form: one["transcripts"] for form, one in counts.items() if form != "rejected"},
+        "rejected": counts["rejected"],
+    }
+
+
+def describe_transcripts(counts: Mapping[str, int]) -> str:
+    """The same in words."""
+    return (
+        f"{counts['tools']:,} transcripts with calls and {counts['tags']:,} with tags, of the tasks to train on; "
+        f"{counts['rejected']:,} are left out, since the tools do not lead through (rejected.jsonl says why)"
+    )
 
 
 def _make_tasks(

@@ -1,11 +1,12 @@
 """`hopwright images …`."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flows.console import corpus as corpora
+from flows.console.export import describe_transcripts, read_transcripts
 from flows.console.graph import find_store
 from flows.console.options import merge_options
 from flows.console.output import err, out, print_json
@@ -23,9 +24,10 @@ from hopwright.knowledge.images.store import PictureStore, build_store
 from hopwright.knowledge.wikidata.source import WikidataSource
 from hopwright.knowledge.wikidata.sparql import AnswerCache, SparqlClient, SparqlSettings
 from hopwright.pictures.audit import audit_pictures
-from hopwright.pictures.dataset import PictureSet, read_picture_set, save_picture_set, write_picture_set
+from hopwright.pictures.dataset import WRITER, PictureSet, read_picture_set, save_picture_set, write_picture_set
 from hopwright.pictures.drafting import PictureDrafter
 from hopwright.pictures.drawing import PictureCounts
+from hopwright.release.own_folder import refuse_foreign, refuse_foreign_forms
 from hopwright.settings import (
     CorpusName,
     ModelParameters,
@@ -42,7 +44,10 @@ from hopwright.settings import (
 from hopwright.stages.resources import describe_source, open_graph
 
 if TYPE_CHECKING:
+    from hopwright.llm.estimate import ApproximateRequest
     from hopwright.llm.session import Session
+    from hopwright.llm.types import Request
+    from hopwright.stages.models import ModelAccess
 
 _EMBEDDED: Mapping[str, Callable[[Path], PictureSource]] = {
     "flags": FlagPictures,
@@ -87,12 +92,13 @@ def show_info(options: Mapping[str, Any], *, as_json: bool) -> None:
     _tell_store(PictureStore.open(find_folder(parameters)), as_json=as_json)
 
 
-def make(folder: Path, store: Path | None, options: Mapping[str, Any], *, as_json: bool) -> None:
+def make(folder: Path, store: Path | None, options: Mapping[str, Any], *, replace: bool, as_json: bool) -> None:
     """Make the questions and say what was proven and what was rejected."""
     parameters = load_parameters(merge_options({}, options), PictureQuestionsParameters)
+    refuse_foreign(folder, WRITER, replace=replace)
     with err.status("opening the pictures") as status:
         drafter = _open_drafter(store, parameters, parameters.seed)
-        counts = write_picture_set(drafter, folder, parameters, status.update)
+        counts = write_picture_set(drafter, folder, parameters, status.update, replace=replace)
     if as_json:
         print_json({name: dict(sorted(held.items())) for name, held in vars(counts).items()} | {"folder": str(folder)})
         return
@@ -112,16 +118,24 @@ def audit(folder: Path, store: Path | None, options: Mapping[str, Any], *, as_js
     show_audit(report, f"{report.pictures:,} pictures", folder, as_json=as_json)
 
 
-def evaluate(folder: Path, options: Mapping[str, Any], *, as_json: bool) -> None:
-    """Ask models and show how often each is right."""
+def evaluate(folder: Path, options: Mapping[str, Any], *, dry_run: bool, as_json: bool) -> None:
+    """Ask models and show how often each is right; a dry run prints what it would ask and cost."""
     from hopwright.knowledge.images.searching import ImageSearcher
-    from hopwright.pictures.episodes import PictureWorld, evaluate_agents
-    from hopwright.pictures.evaluation import evaluate_pictures
+    from hopwright.pictures.episodes import PictureWorld, evaluate_agents, list_agent_requests
+    from hopwright.pictures.evaluation import evaluate_pictures, list_requests
 
     parameters = load_parameters(merge_options({}, options), PicturesEvaluateParameters)
     if not parameters.models:
         raise InputError("no model is named: --model endpoint/model names one (docs/models.md)")
     found = read_picture_set(folder)
+    if dry_run:
+        listed: Iterable[Request | ApproximateRequest] = list_requests(found, parameters)
+        if parameters.tools:
+            store = PictureStore.open(find_folder(parameters))
+            world = PictureWorld(found, ImageSearcher(store, parameters.vectors))
+            listed = list_agent_requests(world, found, parameters)
+        _estimate(listed, "images evaluate", folder, parameters.models, parameters.access, as_json=as_json)
+        return
     session = _open_session("images evaluate", folder, parameters.models, parameters.access)
     with err.status("asking") as status:
         if parameters.tools:
@@ -152,16 +166,25 @@ def evaluate(folder: Path, options: Mapping[str, Any], *, as_json: bool) -> None
         out.out(f"  failed: {reason} ({number:,})")
 
 
-def filter_set(folder: Path, target: Path, options: Mapping[str, Any], *, as_json: bool) -> None:
-    """Keep what is hard enough for the voters."""
+def filter_set(
+    folder: Path, target: Path, options: Mapping[str, Any], *, replace: bool, dry_run: bool, as_json: bool
+) -> None:
+    """Keep what is hard enough for the voters; a dry run prints what those at endpoints would be asked and cost."""
     from hopwright.difficulty.vllm_server import ServerSettings
-    from hopwright.pictures.filtering import filter_pictures
+    from hopwright.pictures.filtering import filter_pictures, list_votes
     from hopwright.pictures.served import prepare_served, serve_in_turn
     from hopwright.stages.models import STORE, name_command
 
     parameters = load_parameters(merge_options({}, options), PicturesFilterParameters)
     if not parameters.voters:
         raise InputError("no voter is named: --voter endpoint/model or vllm:MODEL names one (docs/models.md)")
+    command = "hopwright images filter"
+    refuse_foreign(target, command, replace=replace)
+    if dry_run:
+        paid = [voter for voter in parameters.voters if not voter.startswith("vllm:")]
+        votes = list_votes(read_picture_set(folder), paid, parameters.max_tokens)
+        _estimate((one.request for one in votes), "images filter", folder, paid, parameters.access, as_json=as_json)
+        return
     vllm = parameters.vllm
     settings = ServerSettings(
         vllm.interpreter(), vllm.port, vllm.gpus, vllm.tensor_parallel, vllm.memory_share, parameters.context,
@@ -179,7 +202,9 @@ def filter_set(folder: Path, target: Path, options: Mapping[str, Any], *, as_jso
     if not made.items:
         raise InputError(f"{folder}: no question is hard enough ({made.counts['dropped']:,} dropped)")
     counts = PictureCounts(made=Counter(made.counts))
-    save_picture_set(target, store, made.items, made.splits, made.twins, counts)
+    save_picture_set(
+        target, store, made.items, made.splits, made.twins, counts, command=command, replace=replace
+    )
     if as_json:
         print_json({"folder": str(target), "counts": made.counts, "right": made.rights})
         return
@@ -192,20 +217,29 @@ def filter_set(folder: Path, target: Path, options: Mapping[str, Any], *, as_jso
     out.out(str(target))
 
 
-def reword_set(folder: Path, target: Path, options: Mapping[str, Any], *, as_json: bool) -> None:
-    """Have a model word the questions."""
+def reword_set(
+    folder: Path, target: Path, options: Mapping[str, Any], *, replace: bool, dry_run: bool, as_json: bool
+) -> None:
+    """Have a model word the questions; a dry run prints what asking once for each would cost."""
     from hopwright.llm.types import parse_model
-    from hopwright.pictures.rewording import reword_pictures
+    from hopwright.pictures.rewording import list_requests, reword_pictures
 
     parameters = load_parameters(merge_options({}, options), PicturesRewordParameters)
     if not parameters.model:
         raise InputError("no model is named: --model endpoint/model names one (docs/models.md)")
+    command = "hopwright images reword"
+    refuse_foreign(target, command, replace=replace)
+    if dry_run:
+        listed = list_requests(read_picture_set(folder), parse_model(parameters.model))
+        _estimate(listed, "images reword", folder, [parameters.model], parameters.access, as_json=as_json)
+        return
     found, store = read_picture_set(folder), PictureStore.open(find_folder(parameters))
     session = _open_session("images reword", folder, [parameters.model], parameters.access)
     with err.status("wording"):
         made = reword_pictures(found, parse_model(parameters.model), session)
     splits = {item.id: split for item, split in found.items}
-    save_picture_set(target, store, made.items, splits, made.twins, PictureCounts(made=Counter(made.counts)))
+    counts = PictureCounts(made=Counter(made.counts))
+    save_picture_set(target, store, made.items, splits, made.twins, counts, command=command, replace=replace)
     if as_json:
         print_json({"folder": str(target), "counts": made.counts})
         return
@@ -216,9 +250,11 @@ def reword_set(folder: Path, target: Path, options: Mapping[str, Any], *, as_jso
 
 def export(folder: Path, target: Path, options: Mapping[str, Any], *, as_json: bool) -> None:
     """Write the folders of other programs."""
+    from hopwright.pictures.exports import WRITER as EXPORTER
     from hopwright.pictures.exports import export_pictures
 
     parameters = load_parameters(merge_options({}, options), PicturesExportParameters)
+    refuse_foreign_forms(target, parameters.forms, EXPORTER)
     found = read_picture_set(folder)
     with err.status("writing"):
         agents = _prepare_agents(found, parameters) if AGENT_EXPORTERS.keys() & set(parameters.forms) else None
@@ -228,6 +264,9 @@ def export(folder: Path, target: Path, options: Mapping[str, Any], *, as_json: b
         return
     for name, rows in written.items():
         out.out(f"{target / name}: {rows:,} rows")
+    if "trajectories" in written:
+        counts = read_transcripts({"report.json": (target / "trajectories" / "report.json").read_bytes()})
+        out.out(describe_transcripts(counts))
 
 
 def write_tasks(folder: Path, target: Path, most: int, *, blind: bool, as_json: bool) -> None:
@@ -269,20 +308,54 @@ def _prepare_agents(found: PictureSet, parameters: PicturesExportParameters) -> 
 
 
 def _open_session(verb: str, folder: Path, models: Sequence[str], wanted: ModelParameters) -> "Session":
+    from hopwright.stages.models import open_models
+    from tasks.models import require_models
+
+    access = _describe_access(verb, folder, models, wanted)
+    require_models(access, blocks=False)
+    home().mkdir(parents=True, exist_ok=True)
+    return open_models(access)
+
+
+def _describe_access(verb: str, folder: Path, models: Sequence[str], wanted: ModelParameters) -> "ModelAccess":
+    """What a command needs of its models. Raises InputError for an endpoint that nobody described."""
     from hopwright.llm.config import read_settings
     from hopwright.llm.types import parse_model
-    from hopwright.stages.models import STORE, ModelAccess, name_command, open_models
-    from tasks.models import require_models
+    from hopwright.stages.models import STORE, ModelAccess, name_command
 
     file = wanted.endpoints_file()
     settings = read_settings(file)
     for model in models:
         settings.endpoint(parse_model(model).provider)
     run = name_command(verb, folder.absolute(), *models)
-    access = ModelAccess(file, home() / STORE, run, wanted.limit(), tuple(models))
-    require_models(access, blocks=False)
-    home().mkdir(parents=True, exist_ok=True)
-    return open_models(access)
+    return ModelAccess(file, home() / STORE, run, wanted.limit(), tuple(models))
+
+
+def _estimate(
+    listed: "Iterable[Request | ApproximateRequest]",
+    verb: str,
+    folder: Path,
+    models: Sequence[str],
+    wanted: ModelParameters,
+    *,
+    as_json: bool,
+) -> None:
+    """What asking would cost."""
+    from hopwright.llm.config import read_settings
+    from hopwright.llm.estimate import estimate_run, render_estimate
+    from hopwright.llm.prices import read_prices
+    from hopwright.llm.store import consult_store
+
+    access = _describe_access(verb, folder, models, wanted)
+    settings = read_settings(access.endpoints)
+    with consult_store(access.store) as store:
+        estimate = estimate_run(listed, settings, store, read_prices(settings.prices), stage=verb.partition(" ")[2])
+    if as_json:
+        print_json({**estimate.to_dict(), "budget_usd": access.budget_usd})
+        return
+    out.out(render_estimate(estimate))
+    if access.budget_usd is not None and estimate.usd > access.budget_usd:
+        out.out(f"The budget of {access.budget_usd:,.2f} dollars would stop it on the way.")
 
 
 def _open_drafter(store: Path | None, parameters: PicturesName, seed: int) -> PictureDrafter:

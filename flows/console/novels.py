@@ -11,9 +11,10 @@ from hopwright.errors import InputError
 from hopwright.knowledge.books.reading import BookNotes
 from hopwright.knowledge.books.tokens import WORDS
 from hopwright.novels.audit import audit_novels
-from hopwright.novels.dataset import BookTexts, read_novel_set, write_novel_set
+from hopwright.novels.dataset import WRITER, BookTexts, read_novel_set, write_novel_set
 from hopwright.novels.finders import is_model, open_finder
 from hopwright.novels.shelf import add_book, list_books, open_book, open_books, read_novel
+from hopwright.release.own_folder import refuse_foreign, refuse_foreign_forms
 from hopwright.settings import (
     ModelParameters,
     NovelAskParameters,
@@ -98,7 +99,7 @@ def show_info(word: str, options: Mapping[str, Any], *, as_json: bool) -> None:
         out.out(f"  {one.name} ({one.kind}, {one.mentions:,}): {', '.join(one.aliases)}")
 
 
-def make(folder: Path, options: Mapping[str, Any], *, dry_run: bool, as_json: bool) -> None:
+def make(folder: Path, options: Mapping[str, Any], *, dry_run: bool, replace: bool, as_json: bool) -> None:
     """Make the questions and say what was proven and what was left out; a dry run prints what finding names costs."""
     parameters = load_parameters(merge_options({}, options), NovelQuestionsParameters)
     books = open_books(find_shelf(parameters), parameters.books)
@@ -111,9 +112,10 @@ def make(folder: Path, options: Mapping[str, Any], *, dry_run: bool, as_json: bo
         else:
             _estimate_asking(_list_finding(books, parameters), access, "names", 1.0, as_json=as_json)
         return
+    refuse_foreign(folder, WRITER, replace=replace)
     finder = open_finder(parameters.finder, _open_session(access).complete_all if access else None)
     with err.status("opening the books") as status:
-        counts = write_novel_set(books, folder, parameters, status.update, finder)
+        counts = write_novel_set(books, folder, parameters, status.update, finder, replace=replace)
     if as_json:
         print_json({"folder": str(folder), "books": {id: one.to_dict() for id, one in counts.items()}})
         return
@@ -125,14 +127,14 @@ def make(folder: Path, options: Mapping[str, Any], *, dry_run: bool, as_json: bo
     out.out(str(folder))
 
 
-def ask(folder: Path, options: Mapping[str, Any], *, dry_run: bool, as_json: bool) -> None:
+def ask(folder: Path, options: Mapping[str, Any], *, dry_run: bool, replace: bool, as_json: bool) -> None:
     """Have a model word and answer chains; a dry run prints what asking once for each of them would cost.
 
     Names that a model is to find are not known before it is paid: the dry run draws chains of those of the rules.
     """
     from hopwright.llm.estimate import ApproximateRequest
     from hopwright.novels.asked import AskedDrafter
-    from hopwright.novels.dataset import write_asked_set
+    from hopwright.novels.dataset import ASKER, write_asked_set
 
     parameters = load_parameters(merge_options({}, options), NovelAskParameters)
     finding = (parameters.finder,) if is_model(parameters.finder) else ()
@@ -149,10 +151,11 @@ def ask(folder: Path, options: Mapping[str, Any], *, dry_run: bool, as_json: boo
                 listed += [ApproximateRequest(one) for one in requests for _ in range(filtering)]
         _estimate_asking(listed, access, "ask", 1.0, as_json=as_json)
         return
+    refuse_foreign(folder, ASKER, replace=replace)
     session = _open_session(access)
     finder = open_finder(parameters.finder, session.complete_all)
     with err.status("asking") as status:
-        counts = write_asked_set(books, folder, parameters, session, status.update, finder)
+        counts = write_asked_set(books, folder, parameters, session, status.update, finder, replace=replace)
     _tell_asked(folder, counts, as_json=as_json)
 
 
@@ -166,10 +169,10 @@ def _list_finding(books: "list[Book]", parameters: NovelDrawing) -> "list[Listed
     return [*requests, *(ApproximateRequest(one) for one in requests if parameters.twins)]
 
 
-def make_star(folder: Path, options: Mapping[str, Any], *, dry_run: bool, as_json: bool) -> None:
+def make_star(folder: Path, options: Mapping[str, Any], *, dry_run: bool, replace: bool, as_json: bool) -> None:
     """Have a model ask in the paper's way; a dry run prints what the first paragraphs, times the hops, would cost."""
     from hopwright.llm.estimate import ApproximateRequest
-    from hopwright.novels.dataset import write_star_set
+    from hopwright.novels.dataset import STAR, write_star_set
     from hopwright.novels.star import StarDrafter
 
     parameters = load_parameters(merge_options({}, options), NovelStarParameters)
@@ -185,9 +188,10 @@ def make_star(folder: Path, options: Mapping[str, Any], *, dry_run: bool, as_jso
             listed += [ApproximateRequest(one) for one in drafter.list_requests()]
         _estimate_asking(listed, access, "star", growth, as_json=as_json)
         return
+    refuse_foreign(folder, STAR, replace=replace)
     session = _open_session(access)
     with err.status("asking") as status:
-        counts = write_star_set(books, folder, parameters, session.complete_all, status.update)
+        counts = write_star_set(books, folder, parameters, session.complete_all, status.update, replace=replace)
     _tell_asked(folder, counts, as_json=as_json)
 
 
@@ -350,9 +354,11 @@ def _tell(report: Mapping[str, Any]) -> None:
 def export(folder: Path, target: Path, options: Mapping[str, Any], *, as_json: bool) -> None:
     """Write the folders of other programs."""
     from hopwright.novels.evaluation import pick_items
+    from hopwright.novels.exports import WRITER as EXPORTER
     from hopwright.novels.exports import export_novels
 
     parameters = load_parameters(merge_options({}, options), NovelsExportParameters)
+    refuse_foreign_forms(target, parameters.forms, EXPORTER)
     found = read_novel_set(folder)
     with err.status("writing"):
         items = pick_items(found, parameters)

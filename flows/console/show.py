@@ -3,7 +3,7 @@
 import hashlib
 import heapq
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TypeGuard
 
 from rich.rule import Rule
@@ -19,7 +19,8 @@ from hopwright.runs import RunFolder, Stage, list_runs
 from hopwright.settings import home
 
 _ITEM_ID = re.compile(r"hw-[0-9a-f]*")
-_ID = re.compile(r"\b(?:[PQ]\d+|hop\d+)\b")
+_ID = re.compile(r"\b(?:[PQ]\d+|QX\d+_[0-9a-f]+|hop\d+)\b")
+"""Ids of the graph, those of invented entities, and the answers of hops."""
 
 
 def is_item_id(text: str | None) -> TypeGuard[str]:
@@ -46,12 +47,13 @@ def show_sample(run: str | None, stage: str, sample: int, seed: int, *, as_json:
 
 def print_item(item: Item) -> None:
     """Print an item with its sub-questions and votes."""
+    labels = list_labels(item)
     out.print(Rule(f"{item.id} · {item.topology} · {item.variant}", align="left"))
     out.print(Text(item.question, style="bold"))
     out.print(Text("   ".join(f"{label}) {text}" for label, text in item.options.items())))
     out.print(Text(f"{item.label}) {item.answer}", style="green"))
     for hop in item.hops:
-        out.print(_describe_hop(hop))
+        out.print(_describe_hop(hop, labels))
         for claim in hop.evidence.claims:
             out.print(Text(f"     {write_note(claim)}", style="yellow"))
     if item.votes:
@@ -60,24 +62,32 @@ def print_item(item: Item) -> None:
     out.print()
 
 
-def describe_derivation(hop: Hop) -> str:
+def list_labels(item: Item) -> dict[str, str]:
+    """What an item calls the entities of its evidence and its answers; in a twin, by their invented names."""
+    labels: dict[str, str] = {}
+    for hop in item.hops:
+        labels |= {one.subject: one.subject_label for one in hop.evidence.literals}
+        for one in hop.evidence.triplets:
+            labels |= {one.subject: one.subject_label, one.object: one.object_label}
+    labels |= {hop.answer_id: hop.answer for hop in item.hops if hop.answer_id}
+    return labels
+
+
+def describe_derivation(hop: Hop, labels: Mapping[str, str]) -> str:
     """What is looked up or computed for a hop's answer, with names in the place of ids."""
     derivation = hop.derivation
     if isinstance(derivation, Compute):
-        return f"{derivation.kind}: {_name_ids(derivation.expression, hop)}"
+        return f"{derivation.kind}: {_name_ids(derivation.expression, labels)}"
     if isinstance(derivation, Lookup):
-        return _name_ids(f"{derivation.property} of {derivation.subject}", hop)
+        return _name_ids(f"{derivation.property} of {derivation.subject}", labels)
     if isinstance(derivation, ReverseLookup):
         conditions = (f"{one.property} is {one.value}" for one in derivation.conditions())
-        return _name_ids(f"whose {' and '.join(conditions)}", hop)
+        return _name_ids(f"whose {' and '.join(conditions)}", labels)
     return f"read in {derivation.document}"
 
 
-def _name_ids(text: str, hop: Hop) -> str:
-    """Properties and entities by their labels, as far as the table and the hop's evidence have them."""
-    labels = {one.subject: one.subject_label for one in hop.evidence.literals}
-    for one in hop.evidence.triplets:
-        labels |= {one.subject: one.subject_label, one.object: one.object_label}
+def _name_ids(text: str, labels: Mapping[str, str]) -> str:
+    """Properties and entities by their labels, as far as the table and the item have them."""
     table = default_table()
 
     def name(found: re.Match[str]) -> str:
@@ -103,9 +113,14 @@ def _shuffle(item: Item, seed: int) -> bytes:
     return hashlib.blake2b(f"{seed}:{item.id}".encode()).digest()
 
 
-def _describe_hop(hop: Hop) -> Text:
-    wrong = ", ".join(distractor.text for distractor in hop.distractors)
-    text = Text(f"  {hop.index}. {hop.question} ")
+def _describe_hop(hop: Hop, labels: Mapping[str, str]) -> Text:
+    """The sub-question, and below it, each with its name, what belongs to it."""
+    text = Text(f"  {hop.index}. {hop.question}\n     answer: ")
     text.append(hop.answer, style="green")
-    text.append(f"  [not {wrong}; {hop.domain}; {describe_derivation(hop)}]", style="dim")
+    wrong = ", ".join(distractor.text for distractor in hop.distractors)
+    domain = f"{hop.domain}" if hop.domain else "none"
+    lines = [f"wrong options: {wrong}"] if wrong else []
+    lines += [f"domain: {domain}", f"derivation: {describe_derivation(hop, labels)}"]
+    for line in lines:
+        text.append(f"\n     {line}", style="dim")
     return text

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from flows.console.graph import find_store
 from flows.console.output import err, out, print_json
 from hopwright.errors import InputError
+from hopwright.foreign import explain_invalid
 from hopwright.knowledge.wikidata.sparql import (
     AnswerCache,
     SparqlClient,
@@ -79,7 +80,7 @@ def _open_client(options: dict[str, Any]) -> SparqlClient:
         settings = SparqlSettings(**{name: value for name, value in options.items() if value is not None})
     except ValidationError as error:
         first = error.errors()[0]
-        raise InputError(f"--{'-'.join(map(str, first['loc']))}: {first['msg']}") from None
+        raise InputError(f"--{'-'.join(map(str, first['loc']))}: {explain_invalid(first)}") from None
     home().mkdir(parents=True, exist_ok=True)
     return SparqlClient(settings, AnswerCache(home() / "sparql.db"))
 

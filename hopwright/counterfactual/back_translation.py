@@ -26,6 +26,7 @@ from hopwright.counterfactual.translating import BackTranslator, RoundTripResult
 from hopwright.errors import ServiceError
 from hopwright.llm.asking import RequestCosts
 from hopwright.records import CheckResult, Item, Passage
+from hopwright.records.model import Outcome
 
 __all__ = [
     "ApertiumBackTranslator",
@@ -37,6 +38,7 @@ __all__ = [
 ]
 
 _PIECE = 300
+_NOTHING_KNOWN = frozenset({KeptCause.NO_PARAPHRASE, KeptCause.NO_SAFE_EDIT})
 _SENTENCE_END = re.compile(r"(?<=[a-z0-9)\]”\"][.!?]) (?=[A-Z\"“])")
 
 
@@ -156,7 +158,8 @@ def reword(
 def apply_back_translation(item: Item, returned: ItemBackTranslation) -> Item:
     """The item with the texts that passed, its provenance, and the check `back_translation`.
 
-    pass: the question was reworded; fail: it kept its stage-one text, and why; skip: nothing could be translated.
+    pass: the question was reworded; fail: a rewording of it was refused, and why; skip: there was none to refuse, since
+    nothing could be translated, or no paraphrase is known for it.
     """
     if returned.skipped:
         return _note(item, CheckResult(name="back_translation", outcome="skip", reason=returned.skipped))
@@ -183,7 +186,8 @@ def apply_back_translation(item: Item, returned: ItemBackTranslation) -> Item:
     if first.by:
         result = CheckResult(name="back_translation", outcome="pass", reason=figures)
     else:
-        result = CheckResult(name="back_translation", outcome="fail", reason=f"{first.result.reason}; {figures}")
+        outcome: Outcome = "fail" if first.tries and first.result.cause not in _NOTHING_KNOWN else "skip"
+        result = CheckResult(name="back_translation", outcome=outcome, reason=f"{first.result.reason}; {figures}")
     used = ", ".join(dict.fromkeys(one.by for one in returned.texts if one.by))
     spent = returned.spent
     provenance = item.provenance.model_copy(

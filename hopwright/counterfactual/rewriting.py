@@ -101,7 +101,7 @@ def finish_twins(
     """Stage two: back-translate and check. What a rewording breaks goes back to the words of stage one, and says so.
 
     Every twin carries the results of all checks that apply to it, among them `back_translation`: pass (reworded), fail
-    (kept its stage-one question, and why) or skip (nothing could be translated, and why).
+    (a rewording was refused, and why) or skip (there was none, and why).
     """
     if translator is None:
         returned = [ItemBackTranslation(skipped="switched off")] * len(made)

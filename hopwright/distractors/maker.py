@@ -545,7 +545,7 @@ class DistractorMaker:
             most = 3 if chosen is not None and (worldwide or self._lists.is_parted(chosen)) else 2
             fixed = min(most, max(1, len(losers))) if listed else _count_needed(sources)
             if end and set(self._facts.objects(end, derivation.property)).isdisjoint(losers):
-                return OptionShortage("losers", "whoever takes the last for the first arrives at nothing else")
+                return OptionShortage("losers", "to mistake the last for the first leads to no other answer")
             if chosen is not None and is_hidden_choice(chosen.derivation) and not listed:
                 winners = self._list_outsiders(task, chosen)
                 outsiders = [one for winner in winners for one in self._facts.objects(winner, derivation.property)[:1]]
@@ -623,10 +623,11 @@ class DistractorMaker:
             return same and f" {label} " not in said
 
         if self._series.takes_step(task.hop, task.earlier) and not suits(beside.short):
-            return OptionShortage("series", "whoever forgets the step arrives at nothing that can be offered")
+            return OptionShortage("series", "to forget the step leads to nothing that can be offered")
         chosen = [one for one in (beside.short, *beside.others) if one and suits(one)][: FEWEST_COMPARED - 1]
         if len(chosen) < FEWEST_COMPARED - 1:
-            return OptionShortage("series", f"{len(chosen)} others stand near the answer in its series")
+            needed = f"of {FEWEST_COMPARED - 1} neighbours in its series that are needed"
+            return OptionShortage("series", f"{needed}, {len(chosen)} can be offered")
         return _join(Distractor(text=self._siblings.card(one).label, kind="near_miss", id=one) for one in chosen)
 
     def _drop_strangers(
@@ -684,7 +685,8 @@ class DistractorMaker:
         self, own: OptionCandidate, candidates: list[OptionCandidate], fixed: int, rng: random.Random
     ) -> tuple[Distractor, ...] | OptionShortage:
         if len(candidates) < 3:
-            return OptionShortage("conditions", f"{len(candidates)} others meet what the question states")
+            needed = "of 3 wrong options that are needed"
+            return OptionShortage("conditions", f"{needed}, {len(candidates)} meet what the question states")
         if sum(one.kind != "sibling" for one in candidates) < 3 - _MOST_SIBLINGS:
             return OptionShortage("slips", "fewer than two of its rivals are what a slip yields")
         weights = (*_WEIGHTS[: len(own.traits)], *_LIKENESS_WEIGHTS)

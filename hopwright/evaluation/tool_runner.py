@@ -24,7 +24,7 @@ from hopwright.llm.types import Message, ModelRef, Request
 
 WITH_TOOLS = "answer-with-tools"
 WITHOUT_TOOLS = "answer-open-cot"
-_RESULT_WORDS = 600
+RESULT_WORDS = 600
 """Words of three passages, about, for an estimate."""
 
 EPISODE_SCHEMA = pa.schema(
@@ -153,7 +153,7 @@ class ToolRunner:
                     continue
                 yield ApproximateRequest(request)
                 for _ in item.hops:
-                    shown = Message("user", "words " * _RESULT_WORDS)
+                    shown = Message("user", "words " * RESULT_WORDS)
                     request = replace(request, messages=(*request.messages, shown))
                     yield ApproximateRequest(request)
 

@@ -11,6 +11,8 @@ from hopwright.exports.agents import AGENT_EXPORTERS
 from hopwright.exports.harnesses import export_inspect, export_lm_eval
 from hopwright.exports.training import export_llama_factory, export_verl
 from hopwright.llm.prompts import Prompt
+from hopwright.release.own_folder import write_own_folder
+from hopwright.runs.files import write_file
 
 Exporter = Callable[[Sequence[EvalItem], dict[str, Prompt], int], dict[str, bytes]]
 
@@ -33,18 +35,20 @@ def export_items(
     """
     if tool not in EXPORTERS:
         raise InputError(f"no export for {tool!r}; there are: {', '.join(EXPORTERS)}")
-    return write_folder(EXPORTERS[tool](items, prompts, seed), folder)
+    return write_folder(EXPORTERS[tool](items, prompts, seed), folder, tool)
 
 
-def write_folder(files: Mapping[str, bytes], folder: Path) -> list[Path]:
-    """Write the files of an export. Returns them. Raises InputError when the folder holds other things."""
-    foreign = [path.name for path in folder.glob("*") if path.name not in {name.split("/")[0] for name in files}]
-    if foreign:
-        raise InputError(f"{folder} holds other files ({foreign[0]}): give an empty folder")
-    written = []
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-        written.append(path)
-    return written
+def write_folder(files: Mapping[str, bytes], folder: Path, tool: str) -> list[Path]:
+    """Write the files of an export, and their checksums; an earlier export to the same tool is replaced.
+
+    Returns the files. Raises InputError when the folder holds other things.
+    """
+    with write_own_folder(folder, name_writer(tool), replace=True) as aside:
+        for name, content in files.items():
+            write_file(aside / name, content)
+    return [folder / name for name in files]
+
+
+def name_writer(tool: str) -> str:
+    """How the command that writes the folder of a tool is called."""
+    return f"hopwright export --to {tool}"

@@ -32,13 +32,14 @@ from hopwright.planning.fact_chains import COMPARISON, INFERENCE, ChainFinder, F
 from hopwright.planning.traversals import GraphTraversals
 from hopwright.records import CheckResult, Hop, Item, Provenance, Source, plan_id
 from hopwright.records.values import Value
-from hopwright.release.folder_swap import open_staging_folder, replace_folder
+from hopwright.release.own_folder import refuse_foreign, write_own_folder
 from hopwright.runs.files import write_file, write_json_lines
 from hopwright.settings import CorpusChainsParameters
 from hopwright.text.matching import contains_alias, mend_quotes, pad
 from hopwright.topologies import TOPOLOGIES
 from hopwright.wording.rules.rules_writer import RulesWriter
 
+WRITER = "hopwright corpus questions"
 _DEPTH = 100
 _MOST_ALIASES = 20
 Tell = Callable[[str], None]
@@ -199,9 +200,13 @@ class DocumentChains:
 
 
 def write_document_chains(
-    maker: DocumentChains, folder: Path, parameters: CorpusChainsParameters, tell: Tell
+    maker: DocumentChains, folder: Path, parameters: CorpusChainsParameters, tell: Tell, *, replace: bool = False
 ) -> ChainCounts:
-    """Write the whole folder, which replaces one of that name at once. Raises InputError where nothing is proven."""
+    """Write the whole folder, or with `replace` an earlier one anew.
+
+    Raises InputError where nothing is proven, or the folder holds other things.
+    """
+    refuse_foreign(folder, WRITER, replace=replace)
     counts = ChainCounts()
     lines: dict[str, list[dict[str, Any]]] = {"items": [], "retrievability": [], "queries": []}
     golden: list[tuple[str, str]] = []
@@ -216,8 +221,7 @@ def write_document_chains(
         raise InputError(f"no chain is proven: the passages of {maker.store.folder.name} state too few joined facts")
     passages = maker.store.passages(range(len(maker.store)))
     lines["corpus"] = [{"_id": one.id, "title": one.title, "text": one.text, "metadata": {}} for one in passages]
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with open_staging_folder(folder) as aside:
+    with write_own_folder(folder, WRITER, replace=replace) as aside:
         for name, rows_of in lines.items():
             write_file(aside / f"{name}.jsonl", write_json_lines(rows_of))
         (aside / "qrels").mkdir()
@@ -226,7 +230,6 @@ def write_document_chains(
         write_file(aside / "qrels.trec", "".join(f"{query} 0 {passage} 1\n" for query, passage in golden).encode())
         write_file(aside / "counts.json", (json.dumps(_sort(counts), indent=1) + "\n").encode())
         write_file(aside / "README.md", _write_card(maker, counts).encode())
-        replace_folder(aside, folder)
     return counts
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -11,7 +12,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from hopwright.errors import InputError
-from hopwright.foreign import read_toml, show
+from hopwright.foreign import explain_invalid, read_toml, show
 from hopwright.llm.types import ModelRef, Request, parse_model
 from hopwright.registry import Registry
 
@@ -191,8 +192,15 @@ def read_settings(path: Path | None) -> LlmSettings:
         return LlmSettings.model_validate({**content, "endpoints": [*defaults, *endpoints]})
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        place = show(".".join(str(part) for part in first["loc"]), _SHOWN)
-        message = show(first["msg"].removeprefix("Value error, "), _SHOWN)
+        parts = list(first["loc"])
+        message = explain_invalid(first)
+        if parts[:1] == ["endpoints"] and len(parts) > 1 and isinstance(parts[1], int):
+            parts[1] = [*defaults, *endpoints][parts[1]]["name"]
+            near = difflib.get_close_matches(str(parts[-1]), Endpoint.model_fields, 1)
+            if first["type"] == "extra_forbidden" and near:
+                message += f"; is {near[0]} meant?"
+        place = show(".".join(map(str, parts)), _SHOWN)
+        message = show(message, _SHOWN)
         raise InputError(f"{path}: {place}: {message}" if place else f"{path}: {message}") from None
 
 

@@ -6,6 +6,7 @@ import asyncio
 import random
 import time
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from hopwright.llm.budget import Budget
 from hopwright.llm.config import Endpoint, LlmSettings, key_variable
@@ -111,7 +112,7 @@ class ModelDispatcher:
         while True:
             self._stop.check()
             if self.health.is_down(time.monotonic()):
-                raise ModelUnavailable(f"{self.target} is down: {self.health.last_error}", hopeless=True)
+                raise ModelUnavailable(self._explain_down(self.health.last_error), hopeless=True)
             permit = await self.gate.enter(amounts, again=tried + refused > 0)
             try:
                 self._stop.check()
@@ -191,7 +192,7 @@ class ModelDispatcher:
         self.health.count(False, time.monotonic(), reason, last_try=last_try)
         if last_try:
             if self.health.is_down(time.monotonic()):
-                raise ModelUnavailable(f"{self.target} is down: {reason}", hopeless=True)
+                raise ModelUnavailable(self._explain_down(reason), hopeless=True)
             raise ModelUnavailable(f"{self.target} gave no answer in {tried} tries: {reason}", hopeless=False)
         wait = self._backoff(tried - 1)
         if error.retry_after_s is not None:
@@ -206,6 +207,14 @@ class ModelDispatcher:
     def _backoff(self, step: int) -> float:
         longest = min(self._retry.cap_s, self._retry.base_s * 2**step)
         return self._random.uniform(longest / 2, longest)
+
+    def _explain_down(self, reason: str) -> str:
+        place = urlsplit(self.endpoint.base_url)
+        where = f" at {place.scheme}://{place.netloc.rpartition('@')[2]}" if place.netloc else ""
+        return (
+            f"{self.target}{where} is down: {reason}; check that the server runs and that base_url is its address, "
+            "then run the same command again, it continues"
+        )
 
     def _explain_fatal(self, error: CallError, reason: str) -> str:
         variable = key_variable(self.endpoint) or "its key"

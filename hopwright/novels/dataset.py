@@ -41,14 +41,15 @@ from hopwright.novels.twins import TwinMaker
 from hopwright.planning.mention_chains import REACHES, name_reach
 from hopwright.records.json_lines import read_json_lines, validate_row
 from hopwright.records.parquet_rows import ParquetError, read_parquet_rows
-from hopwright.release.folder_swap import open_staging_folder, replace_folder
+from hopwright.release.own_folder import refuse_foreign, write_own_folder
 from hopwright.reporting.rendering import load_template
-from hopwright.runs.files import hash_file, write_file, write_json_lines
+from hopwright.runs.files import write_file, write_json_lines
 from hopwright.settings import NovelAskParameters, NovelDrawing, NovelQuestionsParameters, NovelStarParameters
 
 _ROWS_PER_GROUP = 500
 _WINDOW_SCHEMA = pa.schema([("sha256", pa.string()), ("text", pa.large_string())])
 LOADER = "load_windows.py"
+WRITER, ASKER, STAR = "hopwright novels questions", "hopwright novels ask", "hopwright novels star"
 
 
 @dataclass(slots=True)
@@ -145,11 +146,14 @@ def write_novel_set(
     parameters: NovelQuestionsParameters,
     tell: Tell,
     finder: NameFinder | None = None,
+    *,
+    replace: bool = False,
 ) -> dict[str, NovelCounts]:
-    """Make the questions about some books and write the whole folder, which replaces one of that name at once.
+    """Make the questions about some books and write the whole folder, or with `replace` an earlier one anew.
 
-    Returns the counts by book. Raises InputError where nothing is proven.
+    Returns the counts by book. Raises InputError where nothing is proven, or the folder holds other things.
     """
+    refuse_foreign(folder, WRITER, replace=replace)
     made = _Made()
     for book in books:
         tell(f"{book.title}: finding names")
@@ -159,10 +163,8 @@ def write_novel_set(
         lengths = ", ".join(parameters.lengths)
         raise InputError(f"no question is proven: no book has windows of {lengths} with enough names in them")
     tell("writing")
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with open_staging_folder(folder) as aside:
+    with write_own_folder(folder, WRITER, replace=replace) as aside:
         _write_folder(aside, folder.name, made)
-        replace_folder(aside, folder)
     return made.counts
 
 
@@ -173,11 +175,14 @@ def write_asked_set(
     sender: Session,
     tell: Tell,
     finder: NameFinder | None = None,
+    *,
+    replace: bool = False,
 ) -> dict[str, NovelCounts]:
     """Have a model word and answer chains of some books, and write the folder; returns the counts by book.
 
-    Raises InputError where no question is left.
+    Raises InputError where no question is left, or the folder holds other things.
     """
+    refuse_foreign(folder, ASKER, replace=replace)
     made = _Made()
     drawn = []
     for book in books:
@@ -188,17 +193,24 @@ def write_asked_set(
     for (drafter, _), answered in zip(drawn, ask_chains(drawn, sender), strict=True):
         items = drafter.make(answered, sender.complete_all)
         _take_items(drafter.drafter, items, parameters, made, tell, finder)
-    _write_made(made, folder)
+    _write_made(made, folder, ASKER, replace=replace)
     return made.counts
 
 
 def write_star_set(
-    books: Sequence[Book], folder: Path, parameters: NovelStarParameters, complete: Complete, tell: Tell
+    books: Sequence[Book],
+    folder: Path,
+    parameters: NovelStarParameters,
+    complete: Complete,
+    tell: Tell,
+    *,
+    replace: bool = False,
 ) -> dict[str, NovelCounts]:
     """Have a model ask about some books in the paper's way, and write the folder; returns the counts by book.
 
-    Raises InputError where no question is left.
+    Raises InputError where no question is left, or the folder holds other things.
     """
+    refuse_foreign(folder, STAR, replace=replace)
     made = _Made()
     for book in books:
         drafter = StarDrafter(read_novel(book, parameters.tokenizer), parameters, complete)
@@ -207,12 +219,14 @@ def write_star_set(
         if items:
             made.books[book.id] = drafter.names
             made.items += sorted(items, key=_order)
-    _write_made(made, folder)
+    _write_made(made, folder, STAR, replace=replace)
     return made.counts
 
 
 def read_novel_set(folder: Path) -> NovelSet:
     """Read what `write_novel_set` wrote. Raises InputError naming the file and line that is wrong."""
+    if (folder / "items.jsonl").exists() and not (folder / "books").is_dir():
+        raise InputError(f"{folder}: no set of questions about novels, it lacks books/; `{WRITER}` writes one")
     items = tuple(_read_items(folder / "items.jsonl"))
     twins = tuple(_read_items(folder / "twins.jsonl")) if (folder / "twins.jsonl").is_file() else ()
     books, renames = {}, {}
@@ -239,17 +253,15 @@ def read_novel_set(folder: Path) -> NovelSet:
     return NovelSet(folder, items, twins, books, renames, windows)
 
 
-def _write_made(made: _Made, folder: Path) -> None:
+def _write_made(made: _Made, folder: Path, command: str, *, replace: bool) -> None:
     """Write what a model asked. Raises InputError where nothing is left."""
     if not made.items:
         reasons: Counter[str] = Counter()
         for one in made.counts.values():
             reasons.update(one.left_out)
         raise InputError("no question is left: " + "; ".join(f"{name} ({number})" for name, number in reasons.items()))
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with open_staging_folder(folder) as aside:
+    with write_own_folder(folder, command, replace=replace) as aside:
         _write_folder(aside, folder.name, made)
-        replace_folder(aside, folder)
 
 
 def _take_items(
@@ -320,9 +332,6 @@ def _write_folder(aside: Path, name: str, made: _Made) -> None:
     counts = {id: one.to_dict() for id, one in made.counts.items()}
     write_file(aside / "counts.json", (json.dumps(counts, indent=1) + "\n").encode())
     write_file(aside / "README.md", _write_card(name, made).encode())
-    files = sorted(path for path in aside.rglob("*") if path.is_file())
-    sums = (f"{hash_file(path)}  {path.relative_to(aside)}\n" for path in files)
-    write_file(aside / "checksums.sha256", "".join(sums).encode())
 
 
 def write_rows(rows: Sequence[Mapping[str, Any]], path: Path) -> None:

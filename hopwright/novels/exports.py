@@ -15,27 +15,29 @@ from hopwright.exports.rows import scoring_code
 from hopwright.novels.dataset import BookTexts
 from hopwright.novels.drafting import K
 from hopwright.novels.records import NovelItem
-from hopwright.release.folder_swap import open_staging_folder, replace_folder
+from hopwright.release.own_folder import name_writer, refuse_foreign_forms, write_own_folder
 from hopwright.runs.files import write_file, write_json_lines
+
+WRITER = "hopwright novels export"
 
 
 def export_novels(
     items: Sequence[NovelItem], texts: BookTexts, target: Path, forms: Sequence[str]
 ) -> dict[str, int]:
-    """Write a folder below `target` for each form; rows by the folder's name. What was at `target` is replaced.
+    """Write a folder below `target` for each form; rows by the folder's name. Other things at `target` are left alone.
 
-    Raises InputError where a book's text is not at hand.
+    Raises InputError where a book's text is not at hand, or a form's folder holds other things than an earlier export
+    of it.
     """
     written: dict[str, int] = {}
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with open_staging_folder(target) as aside:
-        for form in forms:
+    refuse_foreign_forms(target, forms, WRITER)
+    for form in forms:
+        with write_own_folder(target / form, name_writer(WRITER, form), replace=True) as aside:
             for name, data in FORMS[form](items).items():
-                write_file(aside / form / name, data)
+                write_file(aside / name, data)
             for window in {item.window.sha256: item.window for item in items}.values():
-                write_file(aside / form / _name_context(window.sha256), texts.cut(window).encode())
+                write_file(aside / _name_context(window.sha256), texts.cut(window).encode())
             written[form] = len(items)
-        replace_folder(aside, target)
     return written
 
 

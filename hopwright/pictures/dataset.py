@@ -30,11 +30,12 @@ from hopwright.pictures.splitting import SPLITS, Split, split_items
 from hopwright.records import Item
 from hopwright.records.json_lines import read_json_lines, validate_row
 from hopwright.records.parquet_rows import ParquetError, read_parquet_rows
-from hopwright.release.folder_swap import open_staging_folder, replace_folder
+from hopwright.release.own_folder import refuse_foreign, write_own_folder
 from hopwright.reporting.rendering import load_template
-from hopwright.runs.files import hash_file, write_file, write_json_lines
+from hopwright.runs.files import write_file, write_json_lines
 from hopwright.settings import PictureQuestionsParameters
 
+WRITER = "hopwright images questions"
 _SHOWN = 60
 _ROWS_PER_GROUP = 100
 _PICTURE_SCHEMA = pa.schema(
@@ -64,12 +65,18 @@ class PictureSet:
 
 
 def write_picture_set(
-    drafter: PictureDrafter, folder: Path, parameters: PictureQuestionsParameters, tell: Tell
+    drafter: PictureDrafter,
+    folder: Path,
+    parameters: PictureQuestionsParameters,
+    tell: Tell,
+    *,
+    replace: bool = False,
 ) -> PictureCounts:
-    """Make the questions and write the whole folder, which replaces one of that name at once.
+    """Make the questions and write the whole folder, or with `replace` an earlier one anew.
 
-    Raises InputError where nothing is proven.
+    Raises InputError where nothing is proven, or the folder holds other things.
     """
+    refuse_foreign(folder, WRITER, replace=replace)
     counts = PictureCounts()
     depths = [int(one) for one in parameters.depths]
     made = drafter.make(parameters.items, parameters.bridging, depths, parameters.three, counts, tell)
@@ -92,7 +99,8 @@ def write_picture_set(
         counts.made["twins"] = len(twins)
         items = [item.model_copy(update={"twin": pairs.get(item.id)}) for item in items]
     tell("writing")
-    save_picture_set(folder, drafter.store, items, split_items(items, parameters.seed), twins, counts)
+    splits = split_items(items, parameters.seed)
+    save_picture_set(folder, drafter.store, items, splits, twins, counts, replace=replace)
     return counts
 
 
@@ -103,16 +111,22 @@ def save_picture_set(
     splits: Mapping[str, Split],
     twins: Sequence[Item],
     counts: PictureCounts,
+    *,
+    command: str = WRITER,
+    replace: bool = False,
 ) -> None:
-    """Write a whole folder, which replaces one of that name at once; the pictures are the store's."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with open_staging_folder(folder) as aside:
+    """Write a whole folder; the pictures are the store's. Raises InputError where the folder holds other things.
+
+    With `replace` an unchanged folder that the same command wrote earlier is replaced at once.
+    """
+    with write_own_folder(folder, command, replace=replace) as aside:
         _write_folder(aside, folder.name, store, items, splits, twins, counts)
-        replace_folder(aside, folder)
 
 
 def read_picture_set(folder: Path) -> PictureSet:
     """Read what `write_picture_set` wrote. Raises InputError naming the file and line that is wrong."""
+    if (folder / "items.jsonl").exists() and not (folder / "images").is_dir():
+        raise InputError(f"{folder}: no set of questions about pictures, it lacks images/; `{WRITER}` writes one")
     items = [(item, _read_split(row, place)) for item, row, place in _read_items(folder / "items.jsonl")]
     twins = [item for item, _, _ in _read_items(folder / "twins.jsonl")] if (folder / "twins.jsonl").is_file() else []
     try:
@@ -150,9 +164,6 @@ def _write_folder(
     held = {group: dict(sorted(count.items())) for group, count in vars(counts).items()}
     write_file(aside / "counts.json", (json.dumps(held, indent=1) + "\n").encode())
     write_file(aside / "README.md", _write_card(name, rows, items, twins, shown, counts).encode())
-    files = sorted(path for path in aside.rglob("*") if path.is_file())
-    sums = (f"{hash_file(path)}  {path.relative_to(aside)}\n" for path in files)
-    write_file(aside / "checksums.sha256", "".join(sums).encode())
 
 
 def write_rows(rows: Iterable[Mapping[str, Any]], path: Path) -> int:
@@ -173,7 +184,7 @@ def _describe(picture: Picture) -> dict[str, str]:
 
 
 def _read_items(path: Path) -> Iterator[tuple[Item, dict[str, Any], str]]:
-    for row, place in read_json_lines(path, "hopwright images questions"):
+    for row, place in read_json_lines(path, WRITER):
         if not isinstance(row, dict):
             raise InputError(f"{place}: no item")
         yield validate_row(Item, {name: value for name, value in row.items() if name != "split"}, place), row, place

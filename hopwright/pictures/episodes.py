@@ -21,11 +21,13 @@ from hopwright.environments.tools import PICTURE_TOOLS
 from hopwright.environments.transcript import Transcript
 from hopwright.environments.verifier import Verdict, verify
 from hopwright.evaluation.tool_loop import play_episodes, read_final_answer
+from hopwright.evaluation.tool_runner import RESULT_WORDS
 from hopwright.knowledge.images.searching import ImageSearcher
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.llm.asking import RequestSender
+from hopwright.llm.estimate import ApproximateRequest
 from hopwright.llm.prompts import load_prompts
-from hopwright.llm.types import ImageData, ModelRef, Request, Sampling, parse_model
+from hopwright.llm.types import ImageData, Message, ModelRef, Request, Sampling, parse_model
 from hopwright.pictures.dataset import PictureSet
 from hopwright.pictures.evaluation import Tell
 from hopwright.pictures.rows import list_media, read_text, read_typed
@@ -105,6 +107,20 @@ def evaluate_agents(
         "rows": list(summarise_episodes(episodes)),
         "failures": dict(failures.most_common(5)),
     }
+
+
+def list_agent_requests(
+    world: PictureWorld, found: PictureSet, parameters: PicturesEvaluateParameters
+) -> Iterator[ApproximateRequest]:
+    """About what evaluating agents would ask: a turn for every hop, and one for the answer."""
+    sampling = Sampling(max_tokens=parameters.max_tokens, temperature=0)
+    for model in parameters.models:
+        for item in found.of_split(parameters.split)[: parameters.limit or None]:
+            request = world.ask(item, parse_model(model), sampling)
+            yield ApproximateRequest(request)
+            for _ in item.hops:
+                request = replace(request, messages=(*request.messages, Message("user", "words " * RESULT_WORDS)))
+                yield ApproximateRequest(request)
 
 
 def make_picture_task(item: Item, max_steps: int = MAX_STEPS) -> Task:

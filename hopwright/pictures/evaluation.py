@@ -93,6 +93,12 @@ def list_queries(
                         yield from ask_item(prompts, item, hop.index, model, shown, of_hop, by_letter, sampling)
 
 
+def list_requests(found: PictureSet, parameters: PicturesEvaluateParameters) -> Iterator[Request]:
+    """What evaluating a part of a set would ask."""
+    items = found.of_split(parameters.split)[: parameters.limit or None]
+    return (query.request for query in list_queries(found, items, parameters))
+
+
 def choose_media(item: Item, shown: Shown, found: PictureSet) -> tuple[str, ...]:
     """The pictures that go with a question: its own, or others of the same kinds, drawn by its id."""
     media = list_media(item)

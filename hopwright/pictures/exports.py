@@ -20,11 +20,12 @@ from hopwright.exports.rows import scoring_code
 from hopwright.pictures.dataset import PictureSet
 from hopwright.pictures.rows import list_media, name_kind, read_text, read_typed
 from hopwright.records import Item
-from hopwright.release.folder_swap import open_staging_folder, replace_folder
+from hopwright.release.own_folder import name_writer, refuse_foreign_forms, write_own_folder
 from hopwright.runs.files import write_file, write_json_lines
 from hopwright.scoring.typed_answers import list_accepted
 from hopwright.training.trajectories import PLACEHOLDER
 
+WRITER = "hopwright images export"
 _ASKED = "Answer with a name, a number or a date alone, on a line that reads: FINAL ANSWER: the answer"
 _VISION_SFT = {
     "model_name_or_path": "Qwen/Qwen2.5-VL-7B-Instruct",
@@ -50,29 +51,28 @@ _VISION_SFT = {
 def export_pictures(
     found: PictureSet, target: Path, forms: Sequence[str], agents: AgentExport | None = None
 ) -> dict[str, int]:
-    """Write a folder below `target` for each form; rows by the folder's name. What was at `target` is replaced.
+    """Write a folder below `target` for each form; rows by the folder's name. Other things at `target` are left alone.
 
-    `agents` is what the forms of agents are written from.
+    `agents` is what the forms of agents are written from. Raises InputError where a form's folder holds other things
+    than an earlier export of it.
     """
     written: dict[str, int] = {}
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with open_staging_folder(target) as aside:
-        for form in forms:
+    refuse_foreign_forms(target, forms, WRITER)
+    for form in forms:
+        with write_own_folder(target / form, name_writer(WRITER, form), replace=True) as aside:
             if form in AGENT_EXPORTERS:
                 assert agents is not None
                 files = AGENT_EXPORTERS[form](agents)
-                for name, data in files.items():
-                    write_file(aside / form / name, data)
                 written[form] = files["sft.jsonl"].count(b"\n") if "sft.jsonl" in files else len(agents.tasks.lines)
-                continue
-            split, write = FORMS[form]
-            items = found.of_split(split)
-            written[form] = len(items)
-            for name, data in write(items).items():
-                write_file(aside / form / name, data)
-            for media in sorted({one for item in items for one in list_media(item)}):
-                write_file(aside / form / "images" / f"{media}.png", found.read_png(media))
-        replace_folder(aside, target)
+            else:
+                split, write = FORMS[form]
+                items = found.of_split(split)
+                written[form] = len(items)
+                files = write(items)
+                for media in sorted({one for item in items for one in list_media(item)}):
+                    write_file(aside / "images" / f"{media}.png", found.read_png(media))
+            for name, data in files.items():
+                write_file(aside / name, data)
     return written
 
 

@@ -8,7 +8,7 @@ votes is kept only where it would be kept whatever they were.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -55,17 +55,10 @@ def filter_pictures(
     `served` are those among the voters that `complete` has served here.
     """
     rule = DropRule(len(parameters.voters), parameters.max_right)
-    prompts, sampling = load_prompts(), Sampling(max_tokens=parameters.max_tokens, temperature=0)
     items = [item for item, _ in found.items]
     names = {served[voter].target if voter in served else voter: voter for voter in parameters.voters}
-    queries = [
-        _restrict(query) if names[model] in served else query
-        for item in items
-        for model in names
-        for query in ask_item(
-            prompts, item, 0, model, "right", load_images(found, choose_media(item, "right", found)), True, sampling
-        )
-    ]
+    listed = list_votes(found, list(names), parameters.max_tokens)
+    queries = [_restrict(query) if names[query.model] in served else query for query in listed]
     tell(f"asking for {len(queries):,} votes")
     outcomes = complete([query.request for query in queries])
     verdicts = [judge(query, outcome, "infoseek") for query, outcome in zip(queries, outcomes, strict=True)]
@@ -90,6 +83,15 @@ def filter_pictures(
         if (asked := [one for one in verdicts if one.query.model == model])
     }
     return PictureFilter(tuple(kept), splits, twins, dict(counts), rights)
+
+
+def list_votes(found: PictureSet, models: Sequence[str], max_tokens: int) -> Iterator[PictureQuery]:
+    """Every item of a set to every model, its pictures in sight."""
+    prompts, sampling = load_prompts(), Sampling(max_tokens=max_tokens, temperature=0)
+    for item, _ in found.items:
+        for model in models:
+            images = load_images(found, choose_media(item, "right", found))
+            yield from ask_item(prompts, item, 0, model, "right", images, True, sampling)
 
 
 def _name(voter: str, served: Mapping[str, ServedModel]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -74,11 +74,7 @@ class _Asked:
 
 def reword_pictures(found: PictureSet, model: ModelRef, sender: RequestSender) -> Rewording:
     """Have a model word every question of a set anew, its pictures in sight."""
-    twins = {twin.twin: twin for twin in found.twins}
-    asked = [
-        _Asked(item, twins.get(item.id), tuple(ImageData(found.read_png(media)) for media in list_media(item)))
-        for item, _ in found.items
-    ]
+    asked = list(_list_asked(found))
     writer = _Writer(load_prompts()[PROMPT], model)
     results = ask_in_rounds(sender, asked, writer.request, writer.judge, tries=_TRIES)
     counts: Counter[str] = Counter()
@@ -89,6 +85,19 @@ def reword_pictures(found: PictureSet, model: ModelRef, sender: RequestSender) -
         if one.twin is not None:
             changed.append(writer.apply(one.twin, result))
     return Rewording(tuple(items), tuple(changed), dict(sorted(counts.items())))
+
+
+def list_requests(found: PictureSet, model: ModelRef) -> Iterator[Request]:
+    """The first request for every question of a set."""
+    writer = _Writer(load_prompts()[PROMPT], model)
+    return (writer.request(one, 0) for one in _list_asked(found))
+
+
+def _list_asked(found: PictureSet) -> Iterator[_Asked]:
+    twins = {twin.twin: twin for twin in found.twins}
+    for item, _ in found.items:
+        images = tuple(ImageData(found.read_png(media)) for media in list_media(item))
+        yield _Asked(item, twins.get(item.id), images)
 
 
 class _Writer:

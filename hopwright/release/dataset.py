@@ -27,7 +27,7 @@ from hopwright.checks import CheckedItem
 from hopwright.checks.overlap import OverlapFinder, OverlapReport, OverlapScreen
 from hopwright.difficulty.plots import draw_calibration
 from hopwright.errors import InputError, RunError
-from hopwright.foreign import read_file
+from hopwright.foreign import read_file, show
 from hopwright.records import RECORDS_VERSION, Item
 from hopwright.records.migration import refuse_later
 from hopwright.release.card import render_card
@@ -36,6 +36,7 @@ from hopwright.release.croissant import render_croissant
 from hopwright.release.facts import RunFacts, SetFigures
 from hopwright.release.folder_swap import open_staging_folder, replace_folder
 from hopwright.release.layout import PRIORITY, SETS, SetName, SplitFiles
+from hopwright.release.own_folder import CHECKSUMS, find_unlisted
 from hopwright.release.parquet import write_parquet
 from hopwright.release.plots import draw_plots, draw_scorecard
 from hopwright.release.separation import ItemSet, Separation, SeparationRule, separate
@@ -45,7 +46,6 @@ from hopwright.reporting.scorecard import Scorecard, ScorecardMaker, render_scor
 from hopwright.runs.files import hash_file
 
 MANIFEST = "manifest.json"
-CHECKSUMS = "checksums.sha256"
 CHANGES, CHANGELOG = "changes.json", "CHANGELOG.md"
 CROISSANT = "croissant.json"
 HELD_BACK = "held_back.jsonl"
@@ -354,11 +354,16 @@ def _write_text(path: Path, text: str) -> None:
 
 
 def _refuse_foreign(folder: Path) -> None:
-    """A folder that is no release is never replaced."""
+    """A folder that is no release, or a release to which something was added, is never replaced."""
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise InputError(f"{folder} is not a folder; choose another for the release")
     if folder.is_dir() and any(folder.iterdir()) and not (folder / CHECKSUMS).is_file():
         raise InputError(f"{folder} holds something other than a release; choose an empty or a new folder")
+    if folder.is_dir() and (added := find_unlisted(folder)):
+        raise InputError(
+            f"{folder} holds a file that is not part of the release ({show(added[0])}): move it elsewhere, and run the "
+            "same command again"
+        )
 
 
 def _is_same(one: Path, other: Path) -> bool:

@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from hopwright.errors import InputError
-from hopwright.foreign import JsonError, load_json, open_file, read_lines, show
+from hopwright.foreign import JsonError, explain_invalid, load_json, open_file, read_lines, show
 from hopwright.records import LABELS, AnswerType, Derivation, Hop, Item, QuestionPart, Rejected
 from hopwright.records.base import list_union_fields
 from hopwright.records.evidence import EVIDENCE_LISTS, split_entries, tag_lists
@@ -27,6 +27,8 @@ from hopwright.topologies import TOPOLOGIES, topology
 ReleaseRow = dict[str, Any]
 
 # Published name → ours, in the order in which they are written.
+_PARQUET = b"PAR1"
+"""What a file of Parquet begins with."""
 _ITEM_NAMES = {
     "multi_hop_question": "question",
     "multi_hop_answer": "answer",
@@ -147,7 +149,7 @@ def parse_row(row: ReleaseRow) -> ParsedRow:
         item = Item.model_validate(fields)
     except ValidationError as error:
         found = [
-            _describe(detail["loc"], "missing" if detail["type"] == "missing" else detail["msg"])
+            _describe(detail["loc"], "missing" if detail["type"] == "missing" else explain_invalid(detail))
             for detail in error.errors(include_url=False, include_input=False)
         ]
         paths = {problem.path for problem in problems}
@@ -159,10 +161,13 @@ def parse_row(row: ReleaseRow) -> ParsedRow:
 def read_jsonl(path: Path) -> Iterator[tuple[int, ReleaseRow | Rejected]]:
     """Yield (line number from 1, row) for every line not blank; one that is no JSON object gives a Rejected.
 
-    Raises InputError only when the file itself cannot be opened or read.
+    Raises InputError only when the file itself cannot be opened or read, or is Parquet.
     """
     try:
         with open_file(path) as file:
+            if file.read(len(_PARQUET)) == _PARQUET:
+                raise InputError(f"{path} is Parquet: give the release's folder or its JSONL file with the same rows")
+            file.seek(0)
             for number, line in read_lines(file, LONGEST_ROW):
                 if line is None:
                     reason = f"the line is longer than {LONGEST_ROW >> 20} MiB"

@@ -12,8 +12,9 @@ from hopwright.errors import InputError, ServiceError
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.release.audit import audit
-from hopwright.release.dataset import CHECKSUMS, read_manifest
+from hopwright.release.dataset import read_manifest
 from hopwright.release.layout import find_split_files
+from hopwright.release.own_folder import CHECKSUMS
 from hopwright.runs.files import hash_file
 
 _REPO = re.compile(r"^[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}$")

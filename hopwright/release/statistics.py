@@ -37,11 +37,15 @@ class Share(_StatisticsFigures):
 
 
 class Largest(_StatisticsFigures):
-    """The value that occurs most, how often, and its share (0–1). Ties: the first in alphabetical order."""
+    """The value that occurs most, how often, and its share (0–1); `ties` occur as often, it among them.
+
+    Of them it is the first in alphabetical order.
+    """
 
     value: str = ""
     count: int = 0
     share: float = 0.0
+    ties: int = 1
 
 
 class NumberDistribution(_StatisticsFigures):
@@ -233,7 +237,8 @@ def _find_largest(counts: Counter[str]) -> Largest:
     if not counts:
         return Largest()
     value, count = min(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-    return Largest(value=value, count=count, share=count / counts.total())
+    ties = sum(one == count for one in counts.values())
+    return Largest(value=value, count=count, share=count / counts.total(), ties=ties)
 
 
 def _spread(counts: Counter[int]) -> NumberDistribution:

@@ -16,10 +16,9 @@ def summary_lines(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The summary as (name, text) lines."""
     letters = " ".join(f"{label} {count}" for label, count in summary["letters"].items())
     p = "–" if summary["letters_p"] is None else f"{summary['letters_p']:.3f}"
-    largest = summary["largest_answer"]
     translated = summary["back_translation"] or f"skipped: {summary['back_translation_skipped'] or 'not run'}"
     return [
-        ("accepted items", f"{summary['accepted']:,}"),
+        ("released items", f"{summary['accepted']:,}"),
         ("topologies", _shares(summary["topologies"])),
         ("domains of hops", _shares(summary["domains"])),
         (
@@ -29,10 +28,7 @@ def summary_lines(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
         ),
         ("computing hops", ", ".join(f"{kind} {count:,}" for kind, count in summary["computations"].items())),
         ("items that compute", f"{summary['items_with_computation']:,}"),
-        (
-            "final answers",
-            f"{summary['distinct_answers']:,} distinct; {largest['value']} is the commonest ({largest['share']:.1%})",
-        ),
+        ("final answers", f"{summary['distinct_answers']:,} distinct; {describe_commonest(summary['largest_answer'])}"),
         ("failed checks", f"{summary['failed_checks']:,}"),
         ("wording", describe_wording(summary["wording"])),
         ("targets missed", describe_missed(summary["targets_missed"])),
@@ -41,12 +37,19 @@ def summary_lines(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("dropped as too easy", f"{summary['too_easy']:,}"),
         ("twins", f"{summary['twins']:,}"),
         ("back-translation", translated),
-        ("tasks for review", f"{summary['review_tasks']:,}"),
+        ("items for review", f"{summary['review_items']:,}, in {summary['review_tasks']:,} tasks"),
         ("audit", describe_audit(summary["audit"])),
         ("scorecard", describe_scorecard(summary.get("scorecard_missed", []))),
         ("release", summary["release"]),
         ("run folder", summary["folder"]),
     ]
+
+
+def describe_commonest(largest: Mapping[str, Any]) -> str:
+    """The commonest final answer, and how many others are as common."""
+    others = largest["ties"] - 1
+    tied = f", {others:,} more as often" if others > 0 else ""
+    return f"{largest['value']} is the commonest ({largest['count']:,}, {largest['share']:.1%}{tied})"
 
 
 def describe_missed(lines: Sequence[str]) -> str:
@@ -56,7 +59,8 @@ def describe_missed(lines: Sequence[str]) -> str:
     figures = [line.partition("; ")[0] for line in lines]
     rest = len(figures) - _MOST_TARGETS
     more = f"; {rest} more" if rest > 0 else ""
-    return f"{'; '.join(figures[:_MOST_TARGETS])}{more} (synthesize/yield says why)"
+    shown = "; ".join(figures[:_MOST_TARGETS])
+    return f"{shown}{more} (shares of the plans drawn, before any was dropped: synthesize/yield says why)"
 
 
 def describe_scorecard(lines: Sequence[str]) -> str:

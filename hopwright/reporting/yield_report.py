@@ -194,14 +194,14 @@ def _list_figures(report: YieldReport) -> list[tuple[str, str]]:
         ("writer", f"{report.writer} {report.model}".strip()),
         ("draft slots", f"{report.slots:,}"),
         ("drafts that passed", f"{report.drafts:,}"),
-        ("accepted items", f"{report.accepted:,}" + (f" of {report.asked_for:,}" if report.asked_for else "")),
+        ("items for the filter", f"{report.accepted:,}" + (f" of {report.asked_for:,}" if report.asked_for else "")),
         ("requests", f"{report.requests:,}, {report.requests_per_item:.2f} per item"),
     ]
     if report.claim_slots:
         domains = ", ".join(f"{domain} {count:,}" for domain, count in report.claims.domains.items())
         rows += [
             ("draft slots for a claim", f"{report.claim_slots:,}"),
-            ("of the accepted items", report.claims.describe() + (f": {domains}" if domains else "")),
+            ("of the items for the filter", report.claims.describe() + (f": {domains}" if domains else "")),
         ]
     if report.writer == "rules":
         return rows
@@ -256,10 +256,11 @@ def _find_examples(stages: Sequence[Stage], wanted: Mapping[str, int]) -> dict[s
     for stage in stages:
         for index in range(stage.read().shards):
             for row in read_rejected(rejected_path(stage.folder, index)):
-                if len(found.get(row.check, [None] * _EXAMPLES)) < _EXAMPLES:
-                    found[row.check].append(
-                        RejectedExample(key=row.key, reason=row.reason[:_LONGEST], question=_ask(row))
-                    )
+                one = RejectedExample(key=row.key, reason=row.reason[:_LONGEST], question=_ask(row))
+                # Drafts of several slots may be one plan.
+                shown = found.get(row.check, [one])
+                if one not in shown and len(shown) < _EXAMPLES:
+                    shown.append(one)
             if all(len(examples) == _EXAMPLES for examples in found.values()):
                 return found
     return {check: examples for check, examples in found.items() if examples}

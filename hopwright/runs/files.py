@@ -102,12 +102,17 @@ def hold_lock(path: Path, what: str, patience_s: float = 0.0) -> Iterator[None]:
     """
     handle = _open_lock(path)
     try:
-        if not _wait_for_lock(handle, patience_s):
-            holder = os.pread(handle, 32, 0).decode(errors="replace").strip()
-            raise RunError(
-                f"{what} is being written by another process (pid {holder or 'unknown'}); "
-                "wait for it to end, or use another run name"
-            ) from None
+        while True:
+            if not _wait_for_lock(handle, patience_s):
+                holder = os.pread(handle, 32, 0).decode(errors="replace").strip()
+                raise RunError(
+                    f"{what} is being written by another process (pid {holder or 'unknown'}); "
+                    "wait for it to end, or use another run name"
+                ) from None
+            if _is_at(handle, path):
+                break
+            os.close(handle)
+            handle = _open_lock(path)
         os.ftruncate(handle, 0)
         os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
         yield
@@ -121,7 +126,24 @@ def share_lock(path: Path) -> Iterator[None]:
     handle = _open_lock(path)
     try:
         fcntl.flock(handle, fcntl.LOCK_SH)
+        while not _is_at(handle, path):
+            os.close(handle)
+            handle = _open_lock(path)
+            fcntl.flock(handle, fcntl.LOCK_SH)
         yield
+    finally:
+        os.close(handle)
+
+
+def remove_lock(path: Path) -> None:
+    """Remove the file of a lock that nobody holds, or this process alone: who waits for it makes another one."""
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return
+    try:
+        if _wait_for_lock(handle, 0.0):
+            path.unlink(missing_ok=True)
     finally:
         os.close(handle)
 
@@ -139,6 +161,14 @@ def _open_lock(path: Path) -> int:
     with explain_os_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+
+
+def _is_at(handle: int, path: Path) -> bool:
+    """Whether a lock is still that of the file there: its holder may have removed it before this one got it."""
+    try:
+        return os.path.samestat(os.fstat(handle), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _wait_for_lock(handle: int, patience_s: float) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from hopwright.errors import RunError
-from hopwright.runs.files import clear_leftovers, hold_lock, remove_tree, share_lock, write_file
+from hopwright.runs.files import clear_leftovers, hold_lock, remove_lock, remove_tree, share_lock, write_file
 from hopwright.runs.manifest import (
     Counts,
     RunManifest,
@@ -73,6 +73,10 @@ class RunFolder:
             finally:
                 with _held_guard:
                     _held[key] -= 1
+                    if _held[key] == 0 and not self.path.exists():
+                        # Of a run that was refused nothing is left; the lock is held until the block ends.
+                        remove_lock(self._removal_lock)
+                        (self.home / "locks" / f"{self.name}.lock").unlink(missing_ok=True)
 
     @contextlib.contextmanager
     def block_removal(self) -> Iterator[None]:
@@ -138,8 +142,13 @@ class RunFolder:
         write_file(path, data)
 
     def remove(self, stage: str = "") -> None:
-        """Remove a stage and all below it, or the whole run, in the storage before here."""
+        """Remove a stage and all below it, or the whole run, in the storage before here.
+
+        With a stage go its counts in the run's manifest, and the figures of the whole run.
+        """
         with hold_lock(self._removal_lock, f"a shard of run {self.name!r}", _PATIENCE_S):
+            if stage:
+                self._forget(stage)
             if self.mirror is not None:
                 self.mirror.remove(stage)
             remove_tree(self.path / stage)
@@ -162,6 +171,16 @@ class RunFolder:
     @property
     def _removal_lock(self) -> Path:
         return self.home / "locks" / f"{self.name}.removal.lock"
+
+    def _forget(self, stage: str) -> None:
+        manifest = self.read_manifest()
+        if manifest is not None:
+            gone = {name for name in manifest.stages if name == stage or name.startswith(f"{stage}/")}
+            self._update(
+                stages={name: counts for name, counts in manifest.stages.items() if name not in gone},
+                seconds={name: seconds for name, seconds in manifest.seconds.items() if name not in gone},
+                summary={},
+            )
 
     def _clear(self) -> None:
         clear_leftovers(self.path)
@@ -187,13 +206,11 @@ def list_runs(home: Path) -> list[str]:
     return [name for _, name in sorted(found)]
 
 
-def refuse_differences(what: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+def refuse_differences(what: str, before: Mapping[str, Any], now: Mapping[str, Any], advice: str = "") -> None:
     """Raises RunError naming what differs between two sets of parameters and what to do about it."""
     differences = name_differences(before, now)
     if differences:
         shown = ", ".join(differences[:_SHOWN])
         more = f" and {len(differences) - _SHOWN} more" if len(differences) > _SHOWN else ""
-        raise RunError(
-            f"{what} was made with other parameters ({shown}{more}): "
-            f"use another {name_parameter('run')} name, or {name_parameter('fresh')} to start it over"
-        )
+        whole = f"use another {name_parameter('run')} name, or {name_parameter('fresh')} to start it over"
+        raise RunError(f"{what} was made with other parameters ({shown}{more}): {advice or whole}")

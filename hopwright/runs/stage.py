@@ -32,6 +32,13 @@ CODE = "code"
 """Under this name the versions of a stage hold that of its code."""
 
 
+_COMMANDS = {
+    "filter": "filter", "rewrite": "rewrite", "review": "review export", "review/accepted": "review adjudicate",
+    "release": "release", "evaluate": "evaluate",
+}  # fmt: skip
+"""The command that makes a stage and its parts; of the others `build` is it."""
+
+
 class Stage:
     """The folder of one stage. `begin`, write the missing shards, `finish`; the run's lock must be held."""
 
@@ -76,11 +83,10 @@ class Stage:
         found = self.find()
         if found is not None:
             what = f"stage {self.name} of run {self.run.name!r}"
-            refuse_differences(what, found.parameters, parameters)
+            refuse_differences(what, found.parameters, parameters, advise_restart())
             if found.inputs != dict(inputs or {}) or found.shards != shards:
                 raise RunError(
-                    f"{what} was made from other input files: use another {name_parameter('run')} name, "
-                    f"or {name_parameter('fresh')}"
+                    f"{what} was made from other input files: {advise_restart()}"
                 )
             self._manifest = found
             if found.status == "finished" and self._verify_outputs():
@@ -169,7 +175,11 @@ class Stage:
         """The manifest of a finished stage. Raises RunError when the stage is not finished."""
         manifest = self.find_finished()
         if manifest is None:
-            raise RunError(f"run {self.run.name!r} has no finished stage {self.name}: run that stage first")
+            command = _COMMANDS.get(self.name) or _COMMANDS.get(self.name.partition("/")[0], "build")
+            raise RunError(
+                f"run {self.run.name!r} has no finished stage {self.name}: `hopwright {command} --run {self.run.name}` "
+                "makes it"
+            )
         return manifest
 
     def parts(self) -> list[Path]:
@@ -207,6 +217,11 @@ class Stage:
                     f"{path} has changed since it was written: delete it, or start over with {name_parameter('fresh')}"
                 )
         return True
+
+
+def advise_restart() -> str:
+    """What to do where a stage of a run was made otherwise than is wanted now."""
+    return f"{name_parameter('fresh')} starts it over and removes what rests on it; a build of another name keeps both"
 
 
 def add_counts(counts: Sequence[Counts]) -> Counts:

@@ -9,7 +9,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from hopwright.errors import InputError
-from hopwright.foreign import show
+from hopwright.foreign import explain_invalid, show
 from hopwright.settings.base import PATTERN_RULES, Parameters
 from hopwright.settings.naming import name_parameter, names_by_path
 from hopwright.settings.runs import RunParameters
@@ -46,17 +46,6 @@ def load_parameters(values: Mapping[str, Any], model: type[_P]) -> _P:
         raise InputError(_explain(errors[0], model) + more) from None
 
 
-_PLAIN = {
-    "int_parsing": "a whole number is wanted", "int_type": "a whole number is wanted",
-    "int_from_float": "a whole number is wanted", "int_parsing_size": "a smaller number is wanted",
-    "float_parsing": "a number is wanted", "float_type": "a number is wanted", "finite_number": "a number is wanted",
-    "bool_parsing": "true or false is wanted", "bool_type": "true or false is wanted",
-    "string_type": "a text is wanted",
-    "list_type": "a list is wanted", "dict_type": "a table is wanted", "model_type": "a table is wanted",
-}  # fmt: skip
-"""Type of an error → what is wanted, where pydantic speaks of parsing and of Python's types."""
-
-
 def _explain(error: ErrorDetails, model: type[BaseModel]) -> str:
     """What is wrong with one parameter, by the name that its user knows, and what it should be."""
     known = _list_fields(model)
@@ -68,7 +57,7 @@ def _explain(error: ErrorDetails, model: type[BaseModel]) -> str:
     # What comes after a parameter's own name is a place in its list or table.
     own = next((".".join(parts[:end]) for end in range(len(parts), 0, -1) if ".".join(parts[:end]) in known), where)
     named = where if names_by_path() else name_parameter(own)
-    message = _PLAIN.get(error["type"], error["msg"].removeprefix("Value error, "))
+    message = explain_invalid(error)
     if error["type"] == "value_error" and isinstance(error["input"], dict):
         # Several parameters do not go together, and the message names them.
         return message if own in known or own == "parameters" else f"{named}: {message}"

@@ -28,6 +28,7 @@ from hopwright.runs import (
     write_file,
 )
 from hopwright.runs.folder import refuse_differences
+from hopwright.runs.stage import advise_restart
 from hopwright.settings import BuildParameters, FilterRun, name_parameter, narrow
 from hopwright.stages.ensemble import (
     PLAN,
@@ -194,7 +195,7 @@ def _refuse_other_parameters(run: RunFolder, parameters: FilterRun) -> None:
         found = Stage(run, name).find()
         if found is not None:
             now = pick_parameters(parameters, "filter")
-            refuse_differences(f"stage filter of run {run.name!r}", found.parameters, now)
+            refuse_differences(f"stage filter of run {run.name!r}", found.parameters, now, advise_restart())
 
 
 def _find_finished(run: RunFolder, parameters: FilterRun) -> StageManifest | None:

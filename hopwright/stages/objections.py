@@ -9,6 +9,7 @@ from pathlib import Path
 from pydantic import Field, ValidationError
 
 from hopwright.errors import InputError
+from hopwright.foreign import show_invalid
 from hopwright.records import Item, Rejected
 from hopwright.records.arrow import read_columns, read_derivations, read_rejected
 from hopwright.records.base import Record
@@ -120,7 +121,7 @@ def read_objections(file: Path) -> Objections:
     except OSError as error:
         raise InputError(f"{file}: cannot be read: {error.strerror}") from None
     except (UnicodeDecodeError, ValidationError) as error:
-        first = error.errors()[0]["msg"] if isinstance(error, ValidationError) else "not UTF-8"
+        first = show_invalid(error) if isinstance(error, ValidationError) else "not UTF-8"
         raise InputError(f"{file}: not a table of objections ({FILE} of a run's synthesize/yield): {first}") from None
 
 

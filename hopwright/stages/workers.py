@@ -24,6 +24,7 @@ from typing import Any, TypeVar
 
 from hopwright.errors import RunError
 from hopwright.runs import ShardOutput, ShardReport, part_path, rejected_path, write_shard
+from hopwright.runs.spawning import ApartContext
 from hopwright.runs.storage import open_storage
 
 _T = TypeVar("_T")
@@ -185,7 +186,7 @@ def _use(pool: WorkerPool) -> Iterator[WorkerPool]:
 
 def _start_workers(workers: int) -> ProcessPoolExecutor:
     # Not forked: the parent has threads (Prefect, polars). Threads of the libraries would fight over the processors.
-    return ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), initializer=prepare_worker)
+    return ProcessPoolExecutor(workers, ApartContext(), initializer=prepare_worker)
 
 
 @contextlib.contextmanager

@@ -132,7 +132,10 @@ def read_tasks(path: Path) -> tuple[TaskLine, ...]:
     """Read a file of tasks, or the one in a folder. Raises InputError with the first line that is none."""
     file = path / TASKS if path.is_dir() else path
     if not file.is_file():
-        raise InputError(f"{file}: no such file; `hopwright export --to environment` writes one")
+        raise InputError(
+            f"{file}: no such file; `hopwright export --to environment` writes one, and of pictures "
+            "`hopwright images export --form environment`"
+        )
     found: dict[str, TaskLine] = {}
     with file.open("rb") as lines:
         for number, line in read_lines(lines):

@@ -53,11 +53,11 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def export_all(retriever: Retriever, items: tuple[EvalItem, ...], home: Path) -> None:
     for name, write in AGENT_EXPORTERS.items():
-        write_folder(write(prepare(retriever, items)), home / name)
+        write_folder(write(prepare(retriever, items)), home / name, name)
     # With a budget of two turns, in which no transcript ends.
     tight = prepare(retriever, items, max_turns=TURNS)
     for name in ("environment", "inspect-agent", "verl-agent"):
-        write_folder(AGENT_EXPORTERS[name](tight), home / "tight" / name)
+        write_folder(AGENT_EXPORTERS[name](tight), home / "tight" / name, name)
 
 
 def prepare(retriever: Retriever, items: tuple[EvalItem, ...], max_turns: int = 0) -> AgentExport:

@@ -27,7 +27,7 @@ def test_the_summary_has_the_figures_and_they_are_sound(built: tuple[Home, dict[
     assert summary["audit"]["items"] == summary["accepted"] + summary["twins"]
     assert summary["twins"] > 0.6 * summary["accepted"]
     assert summary["back_translation"] or summary["back_translation_skipped"]
-    assert summary["review_tasks"] == min(30, summary["accepted"])
+    assert summary["review_items"] == min(30, summary["accepted"]) < summary["review_tasks"]
     assert Path(summary["release"]).is_dir()
     assert Path(summary["folder"]) == home.path / "runs" / "sample"
 
@@ -117,6 +117,14 @@ def test_a_stage_run_over_redoes_what_rests_on_it(built: tuple[Home, dict[str, A
     unready = home.call("release")
     assert unready.returncode == 1
     assert "no finished stage rewrite" in unready.stderr
+    assert "`hopwright rewrite --run sample`" in unready.stderr
+    assert read_summary(home) == {}
+    home.json("rewrite")
+    home.json("release")
+    assert read_summary(home)["accepted"] == stricter["counts"]["out"]
+    assert read_summary(home)["review_items"] == 0
+    home.json("review", "export")
+    assert read_summary(home)["review_items"] > 0
     assert home.json("build", *SMALL, "--max-right", "0")["accepted"] == stricter["counts"]["out"]
 
 
@@ -133,3 +141,8 @@ def test_a_corpus_that_is_cut_short_is_one_line(tmp_path: Path) -> None:
     assert done.stderr.splitlines()[-1].startswith("hopwright: ")
     assert "Traceback" not in done.stderr
     assert not list((home.path / "stores").glob("*/*.store"))
+
+
+def read_summary(home: Home) -> dict[str, Any]:
+    manifest: dict[str, Any] = json.loads((home.path / "runs" / "sample" / "manifest.json").read_text())
+    return dict(manifest["summary"])

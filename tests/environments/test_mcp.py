@@ -48,5 +48,5 @@ def test_a_client_lists_the_tools_and_calls_them(tmp_path: Path) -> None:
     assert [(tool.name, tool.input_schema) for tool in got["tools"]] == [(tool.name, tool.parameters) for tool in TOOLS]
     assert "Oslo is the capital of Norway." in got["found"].content[0].text
     assert (got["found"].is_error, got["wrong"].is_error, got["read"].is_error) == (False, True, False)
-    assert "less than or equal to 10" in got["wrong"].content[0].text
+    assert "at most 10 is wanted" in got["wrong"].content[0].text
     assert got["read"].content[0].text == "[o] Oslo\nOslo is the capital of Norway."

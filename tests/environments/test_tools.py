@@ -63,9 +63,9 @@ def test_reading_a_passage_shows_what_is_around_it(finder: CorpusFinder) -> None
     [
         ("search", "{", "the arguments are not JSON"),
         ("search", "[]", "the arguments are no JSON object"),
-        ("search", "{}", "query: Field required"),
-        ("search", '{"query": "x", "k": 11}', "k: Input should be less than or equal to 10"),
-        ("search", '{"query": "x", "page": 2}', "page: Extra inputs are not permitted"),
+        ("search", "{}", "query: the field is missing"),
+        ("search", '{"query": "x", "k": 11}', "k: at most 10 is wanted"),
+        ("search", '{"query": "x", "page": 2}', "page: there is no such field"),
         ("read", '{"id": "nowhere"}', "nothing has that id"),
         ("find", "{}", "there is no tool 'find'; the tools are search, read"),
     ],

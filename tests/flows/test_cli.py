@@ -18,6 +18,7 @@ from flows.commands.options import takes
 from flows.console.doctor import check_packages, check_python
 from flows.console.options import merge_options
 from hopwright.errors import InputError, ServiceError
+from hopwright.records import Item
 from hopwright.records.arrow import items_to_table
 from hopwright.runs import RunFolder, ShardOutput, Stage
 from hopwright.settings import BuildParameters, RunParameters, sample_folder
@@ -238,6 +239,19 @@ def test_show_prints_every_hop_and_the_same_sample_for_a_seed(run_of_three: list
     assert set(drawn[0]) <= set(run_of_three)
 
 
+def test_show_names_every_line_and_entity_of_a_twin(capsys: pytest.CaptureFixture[str]) -> None:
+    from flows.console.show import print_item
+    from tests.counterfactual.conftest import make_maker
+
+    twin = make_maker(3).make_twin(all_items()[0])
+    assert isinstance(twin, Item)
+    print_item(twin)
+    said = capsys.readouterr().out
+    assert "QX" not in said
+    lines = [line.split(":")[0].strip() for line in said.splitlines() if line.startswith("     ")]
+    assert lines == ["answer", "wrong options", "domain", "derivation"] * len(twin.hops)
+
+
 def test_show_of_a_stage_that_is_not_there_is_one_line(run_of_three: list[str], call) -> None:  # type: ignore[no-untyped-def]
     result = call("show", "three", "--stage", "rewrite")
     assert (result.code, result.out) == (1, "")
@@ -328,3 +342,35 @@ def _raiser(error: Exception) -> object:
 
 def test_the_environment_of_the_tests_is_not_a_users(home: Path) -> None:
     assert os.environ["HOPWRIGHT_HOME"] == str(home)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("build", "--preset", "oflfine"), "'oflfine' is not one of 'none', 'offline'"),
+        (("build", "--drafts", "0"), "--drafts: at least 1 is wanted, not 0"),
+    ],
+)
+def test_wrong_values_are_told_without_the_words_of_a_validator(home: Path, words: tuple[str, ...], said: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "flows.cli", *words], capture_output=True, text=True, check=False,
+        env={**os.environ, "HOPWRIGHT_HOME": str(home)},
+    )  # fmt: skip
+    assert done.returncode != 0
+    assert said in done.stderr
+    assert "Value error" not in done.stderr and "Input should" not in done.stderr
+
+
+@pytest.mark.parametrize(("verb", "lacking"), [("novels", "books/"), ("images", "images/")])
+def test_a_set_of_another_kind_is_told_as_one(tmp_path: Path, call, verb: str, lacking: str) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "items.jsonl").write_text("{}\n")
+    said = call(verb, "audit", str(tmp_path)).err
+    assert f"it lacks {lacking}" in said
+    assert f"`hopwright {verb} questions` writes one" in said
+
+
+def test_the_version_is_printed(call) -> None:  # type: ignore[no-untyped-def]
+    import hopwright
+
+    done = call("--version")
+    assert (done.code, done.out) == (0, f"hopwright {hopwright.__version__}\n")

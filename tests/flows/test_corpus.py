@@ -133,3 +133,12 @@ def test_a_served_corpus_answers(call: Any, home: Path, source: Path) -> None:
             assert json.load(response) == {"status": "ok", "passages": 21}
     assert first[0]["document"]["contents"] == f'"Oslo"\n{OSLO["text"]}'
     assert len(second) == 2
+
+
+def test_questions_never_replace_foreign_files(call: Any, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("precious")
+    done = call("corpus", "questions", str(tmp_path / "mine"), "--replace")
+    assert done.code == 1
+    assert "notes.txt" in done.err
+    assert (tmp_path / "mine" / "notes.txt").read_text() == "precious"

@@ -57,6 +57,17 @@ def test_an_item_made_by_rules_says_so_and_shows_its_plan_and_checks(home: Path,
     assert told["exchanges"] == []
 
 
+def test_a_draft_of_which_only_the_reason_is_kept_is_said_to_be_in_the_run(home: Path, call) -> None:  # type: ignore[no-untyped-def]
+    make_run(home)
+    lost = Rejected(key="hw-538ca25d015a8489", check="distractors_losers", reason="too few", row="")
+    drafts = Stage(RunFolder(home, "r"), "synthesize/drafts")
+    run_stage(drafts, [ShardOutput(items_to_table([]), [lost], 1)], lambda one: one, parameters={})
+    said = call("explain", lost.key).out
+    assert said.startswith("Rejected; of this draft only the reason is kept. No model was asked for it.\n")
+    assert "No run holds" not in said
+    assert "synthesize/drafts: rejected by distractors_losers: too few" in said
+
+
 def test_the_beginning_of_an_id_is_enough_where_one_item_has_it(home: Path, call) -> None:  # type: ignore[no-untyped-def]
     make_run(home)
     told = call("explain", ITEM.id[:8])

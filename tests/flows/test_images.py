@@ -70,6 +70,22 @@ def test_the_line_from_pictures_to_tasks(
     assert code == 0, said
     counts = json.loads(said)
     assert sum(number for name, number in counts["made"].items() if name != "twins") == 20
+    code, said = call("questions", made, *store, "--items", "10")
+    assert code != 0
+    assert "--replace" in said
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "notes.txt").write_text("precious")
+    foreign = str(tmp_path / "notes")
+    for words in (
+        ("questions", foreign, *store),
+        ("filter", made, foreign, "--voter", "a/b"),
+        ("reword", made, foreign, "--model", "a/b"),
+    ):
+        for more in ((), ("--replace",)):
+            code, said = call(*words, *more)
+            assert code != 0
+            assert "notes.txt" in said
+    assert (tmp_path / "notes" / "notes.txt").read_text() == "precious"
     code, said = call("audit", made, *store)
     assert code == 0, said
     assert " 0 violations" in said
@@ -77,10 +93,27 @@ def test_the_line_from_pictures_to_tasks(
     assert json.loads(said)["tasks"] == 5
     code, said = call("export", made, str(tmp_path / "out"), "--form", "llama-factory", "--json")
     assert json.loads(said)["rows"] == {"llama-factory": 14}
+    code, said = call("export", made, str(tmp_path / "out"), "--form", "lm-eval")
+    assert code == 0, said
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["llama-factory", "lm-eval"]
     code, said = call("export", made, str(tmp_path / "out"), "--form", "paper")
     assert code != 0
     assert "--form" in said and "'llama-factory'" in said and "not 'paper'" in said
+    code, said = call("export", made, str(tmp_path / "out"), "--form", "trajectories")
+    assert code == 0, said
+    assert " transcripts with calls and " in said and "rejected.jsonl" in said
     assert "no model is named" in call("evaluate", made)[1]
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    model = ("--model", "openai/gpt-5-mini", "--dry-run", "--json")
+    for words in (
+        ("evaluate", made, *model), ("evaluate", made, *model, "--tools"),
+        ("reword", made, str(tmp_path / "w"), *model),
+        ("filter", made, str(tmp_path / "w"), "--voter", *model[1:]),
+    ):  # fmt: skip
+        code, said = call(*words)
+        assert code == 0, said
+        assert json.loads(said)["usd"] > 0
+    assert not (tmp_path / "w").exists()
     hard, nowhere = str(tmp_path / "hard"), str(tmp_path / "python")
     assert "no vLLM" in call("filter", made, hard, "--voter", "vllm:any", "--vllm-python", nowhere)[1]
     assert "vllm:MODEL or ENDPOINT/MODEL" in call("filter", made, hard, "--voter", "shortcuts")[1]

@@ -35,6 +35,14 @@ def test_the_line_from_a_book_to_tasks(tmp_path: Path, monkeypatch: pytest.Monke
     assert code == 0, said
     counts = json.loads(said)["books"][row["id"]]
     assert [counts["made"][f"{hops} hops, chains"] for hops in (1, 2, 3, 4)] == [4, 4, 4, 4]
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "notes.txt").write_text("precious")
+    for verb in (("questions",), ("ask", "--model", "openai/gpt-5-mini"), ("star", "--model", "openai/gpt-5-mini")):
+        code, said = call(verb[0], str(tmp_path / "notes"), *verb[1:], "--replace")
+        assert code != 0
+        assert "notes.txt" in said
+    assert "--replace" in call("questions", made)[1]
+    assert (tmp_path / "notes" / "notes.txt").read_text() == "precious"
     code, said = call("audit", made)
     assert code == 0, said
     assert " 0 violations" in said

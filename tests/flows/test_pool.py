@@ -36,6 +36,27 @@ def test_work_runs_elsewhere_and_errors_come_back_as_they_were() -> None:
         assert pool.run(os.getpid) > 0
 
 
+_SCRIPT = (
+    "import os\n"
+    "print('started', flush=True)\n"
+    "from hopwright.stages.workers import open_pool\n"
+    "with open_pool(2) as pool:\n"
+    "    print(pool.run(os.getpid) != os.getpid())\n"
+)
+
+
+@pytest.mark.parametrize("way", ["file", "standard input"])
+def test_a_script_need_not_guard_its_top_level(tmp_path: Path, way: str) -> None:
+    (tmp_path / "script.py").write_text(_SCRIPT)
+    with (tmp_path / "script.py").open() as script:
+        words = [] if way == "standard input" else [tmp_path / "script.py"]
+        done = subprocess.run(
+            [sys.executable, *words], stdin=script, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True,
+            text=True, check=False,
+        )  # fmt: skip
+    assert (done.stdout, done.stderr) == ("started\nTrue\n", "")
+
+
 def test_one_worker_is_this_process() -> None:
     with open_pool(1) as pool:
         assert pool.run(os.getpid) == os.getpid()

@@ -88,6 +88,7 @@ def test_a_run_that_is_refused_before_its_first_stage_is_gone(held: Path) -> Non
         engine.run.begin({"seed": 1})
         raise InputError("nothing to ask")
     assert list_folders(held) == ["held"]
+    assert not list((held / "locks").glob("refused*"))
 
 
 def test_a_run_that_fails_in_a_stage_stays(held: Path) -> None:

@@ -171,7 +171,9 @@ def write_review(run: RunFolder, folder: Path, count: int, seed: int) -> dict[st
     gold = math.ceil(count * 0.2)
     whole = {"single_hop": 4 * count + gold, "multi_hop": count + gold, "gold": 2 * gold} if count else {"gold": 0}
     assert write_sample(request) == whole
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*.js*")}
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*.js*")} | {
+        "gold": folder.with_name(f"{folder.name}-gold.jsonl").read_bytes()
+    }
 
 
 @pytest.mark.parametrize("count", [0, 7, 12])
@@ -182,7 +184,8 @@ def test_a_review_sample_is_even_and_repeatable(count: int, run: RunFolder, tmp_
         return
     assert files != write_review(run, tmp_path / "c", count, seed=1)
     tasks = [task["data"] for task in json.loads(files["multi_hop/tasks-000.json"])]
-    gold = {json.loads(line)["item_id"]: json.loads(line) for line in files["gold.jsonl"].splitlines()}
+    gold = {json.loads(line)["item_id"]: json.loads(line) for line in files["gold"].splitlines()}
+    assert gold and "gold.jsonl" not in files, "told to whoever gets the tasks"
     kept = [task for task in tasks if task["item_id"] not in gold]
     shapes = [task["topology"] for task in kept]
     assert max(map(shapes.count, set(shapes))) - min(map(shapes.count, set(shapes))) <= 1

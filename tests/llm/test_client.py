@@ -221,7 +221,8 @@ def test_a_model_that_is_down_hands_over_to_the_next_and_that_is_recorded(tmp_pa
 
 def test_a_server_that_nobody_listens_on_stops_the_run_with_one_line(tmp_path: Path) -> None:
     async def check() -> None:
-        with pytest.raises(ServiceError, match="local/tiny is down"):
+        said = r"local/tiny at http://127\.0\.0\.1:9 is down: .*check that the server runs and that base_url"
+        with pytest.raises(ServiceError, match=said):
             await ask_all(tmp_path, settings("http://127.0.0.1:9"), rows(60))
 
     run(check())

@@ -128,3 +128,9 @@ def test_fallbacks_of_the_file_are_asked_where_a_request_names_none(tmp_path: Pa
     path.write_text('[fallbacks]\n"openai/a" = ["nowhere/b"]\n', "utf-8")
     with pytest.raises(InputError, match=r"endpoints\.toml: fallbacks: 'nowhere/b' is no endpoint/model of anthropic,"):
         read_settings(path)
+
+
+def test_a_wrong_field_is_told_by_the_endpoints_own_name(tmp_path: Path) -> None:
+    (tmp_path / "endpoints.toml").write_text('[endpoints.local]\nkindd = "compatible"\nurl = "http://localhost:1"\n')
+    with pytest.raises(InputError, match=r"endpoints\.local\.kindd: there is no such field; is kind meant\?$"):
+        read_settings(tmp_path / "endpoints.toml")

@@ -272,6 +272,6 @@ def test_with_a_corpus_hops_are_found_where_it_states_them(
     assert {one["reason"] for one in made.tasks.left_out} <= {
         "no passage states one of its hops", "a question of another part rests on the same facts",
     }  # fmt: skip
-    write_folder({**made.beside, "tasks.jsonl": b""}, tmp_path / "folder")
+    write_folder({**made.beside, "tasks.jsonl": b""}, tmp_path / "folder", "environment")
     library, _ = open_library(tmp_path / "folder", Retriever.open(tmp_path / "corpus"))
     assert library.search("shares border with", 3)

@@ -12,7 +12,7 @@ from hopwright.errors import InputError
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.records import Surrogate
 from hopwright.release.audit import AuditReport, audit
-from hopwright.release.format import from_release, to_release
+from hopwright.release.format import from_release, read_jsonl, to_release
 from hopwright.wording.llm.text_constraints import TextConstraintBuilder
 from hopwright.wording.llm.vocabulary import Vocabulary
 from hopwright.wording.marks import read_marks
@@ -206,3 +206,9 @@ def test_a_twin_that_names_a_real_series_is_found(tmp_path):
     report = write_rows(tmp_path / "data.jsonl", [to_release(named)])
     assert report.counts["real_names"] == 1
     assert "'Academy Awards'" in next(one.reason for one in report.violations if one.check == "real_names")
+
+
+def test_parquet_is_told_as_such(tmp_path: Path) -> None:
+    (tmp_path / "data.parquet").write_bytes(b"PAR1 and more")
+    with pytest.raises(InputError, match="is Parquet: give the release's folder or its JSONL file"):
+        list(read_jsonl(tmp_path / "data.parquet"))

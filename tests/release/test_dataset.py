@@ -14,12 +14,12 @@ from hopwright.checks import CheckedItem
 from hopwright.checks.overlap import OverlapReport
 from hopwright.difficulty.report import ReportBuilder
 from hopwright.errors import InputError, RunError
-from hopwright.records import Item, Source, Vote
+from hopwright.records import CheckResult, Item, Source, Vote
 from hopwright.release import folder_swap as swap
 from hopwright.release.card import render_card
 from hopwright.release.dataset import ReleaseManifest, read_manifest, write_release
 from hopwright.release.facts import ReviewFacts, RunFacts, SetFigures, StageCounts
-from hopwright.release.format import from_release, to_release
+from hopwright.release.format import HOP_FIELDS, ITEM_FIELDS, from_release, to_release
 from hopwright.release.parquet import RELEASE_SCHEMA
 from hopwright.release.separation import ItemSet
 from hopwright.release.statistics import describe
@@ -234,6 +234,15 @@ def test_folder_that_is_no_release_is_never_replaced(tmp_path: Path) -> None:
     assert snapshot(tmp_path / "home") == {"thesis.tex": b"precious"}
 
 
+def test_file_that_was_added_to_a_release_is_not_lost(tmp_path: Path) -> None:
+    release(tmp_path / "out")
+    (tmp_path / "out/thesis.tex").write_text("precious")
+    before = snapshot(tmp_path / "out")
+    with pytest.raises(InputError, match=r"thesis\.tex"):
+        release(tmp_path / "out", name="another")
+    assert snapshot(tmp_path / "out") == before
+
+
 def test_read_only_place_is_one_clear_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(RunError, match="cannot write the release"):
@@ -360,6 +369,25 @@ def render_again(folder: Path, manifest: ReleaseManifest) -> str:
         changes=manifest.changes,
         anchors=(folder / "anchors.tsv").is_file(),
     )
+
+
+def test_refused_rewordings_are_counted_apart_from_failed_checks(tmp_path: Path) -> None:
+    refused = CheckResult(name="back_translation", outcome="fail", reason="a mask was lost")
+    skipped = refused.model_copy(update={"outcome": "skip"})
+    for results, said in (((refused, refused, skipped), True), ((skipped,), False)):
+        made = zip(twin_items(), results, strict=False)
+        release(tmp_path / str(said), twins=[one.model_copy(update={"checks": (*one.checks, it)}) for one, it in made])
+        text = (tmp_path / str(said) / "README.md").read_text()
+        assert "0 failed" in text
+        assert ("`back_translation` refused" in text) == said
+
+
+def test_the_card_names_every_field(tmp_path: Path) -> None:
+    release(tmp_path / "out")
+    text = (tmp_path / "out" / "README.md").read_text()
+    rows = [line for line in text.splitlines() if line.startswith("| `")]
+    for name in (*ITEM_FIELDS, *HOP_FIELDS):
+        assert any(f"`{name}`" in row for row in rows), name
 
 
 def test_the_card_is_made_of_the_manifest_and_changes_with_it(tmp_path: Path) -> None:

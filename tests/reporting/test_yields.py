@@ -80,5 +80,16 @@ def test_each_check_has_examples_with_their_questions(tmp_path: Path) -> None:
     assert "- `answer_share` answer_share-0: because 0 — answer_share 0?" in render_yield(report)
 
 
+def test_one_plan_that_was_refused_in_several_slots_is_one_example(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path, "r")
+    drafts, final = Stage(folder, "synthesize/drafts"), Stage(folder, "synthesize")
+    parameters = {"synthesize": {"writer": "rules", "model": "", "items": 0}}
+    refused = [*refuse("no_plan", 1), *refuse("no_plan", 1), *refuse("no_plan", 2)]
+    run_stage(drafts, [ShardOutput(items_to_table([ITEM]), refused, 5)], lambda one: one, parameters=parameters)
+    run_stage(final, [ShardOutput(items_to_table([ITEM]), [], 1)], lambda one: one, parameters=parameters)
+    examples = gather_yield([drafts], [], final).examples["drafts"]["no_plan"]
+    assert [one.key for one in examples] == ["no_plan-0", "no_plan-1"]
+
+
 def test_the_report_is_the_same_however_often_it_is_made(tmp_path: Path) -> None:
     assert run(tmp_path / "a", "openai", worded=8) == run(tmp_path / "b", "openai", worded=8)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -29,6 +31,7 @@ from hopwright.runs import (
     write_shard,
 )
 from hopwright.runs.code import digest_code
+from hopwright.runs.files import hold_lock, remove_lock
 from tests.runs.toy import ROWS, SHARDS, process, read_bytes, run_toy
 from tests.stage_runs import run_stage
 
@@ -130,7 +133,8 @@ def test_a_stage_refuses_other_parameters_and_other_inputs_unless_started_over(t
     stage = Stage(run, "filter")
     run_stage(stage, [0], process, parameters={"filter": {"max_right": 1}}, inputs={"a": "1"})
     run_stage(Stage(run, "later"), [0], process, parameters={})
-    with pytest.raises(RunError, match=r"filter\.max_right 1 → 2"):
+    run.record_summary({"accepted": 7})
+    with pytest.raises(RunError, match=r"filter\.max_right 1 → 2.*fresh starts it over"):
         Stage(run, "filter").begin({"filter": {"max_right": 2}}, inputs={"a": "1"}, shards=1)
     with pytest.raises(RunError, match="other input files"):
         Stage(run, "filter").begin({"filter": {"max_right": 1}}, inputs={"a": "2"}, shards=1)
@@ -141,6 +145,7 @@ def test_a_stage_refuses_other_parameters_and_other_inputs_unless_started_over(t
     manifest = run.read_manifest()
     assert manifest is not None
     assert manifest.parameters == {"filter": {"max_right": 2}}
+    assert (manifest.stages, manifest.seconds, manifest.summary) == ({}, {}, {})
 
 
 def test_a_part_that_was_changed_is_noticed(tmp_path: Path) -> None:
@@ -154,13 +159,38 @@ def test_a_part_that_was_changed_is_noticed(tmp_path: Path) -> None:
 def test_a_stage_that_is_not_finished_cannot_be_read(tmp_path: Path) -> None:
     run = RunFolder(tmp_path, "r")
     stage = Stage(run, "filter")
-    with pytest.raises(RunError, match="no finished stage filter"):
+    with pytest.raises(RunError, match="no finished stage filter: `hopwright filter --run r` makes it"):
         stage.parts()
+    for name, command in (
+        ("rewrite/passages", "rewrite"), ("review", "review export"), ("review/accepted", "review adjudicate"),
+        ("synthesize/drafts", "build"), ("retrieve", "build"),
+    ):  # fmt: skip
+        with pytest.raises(RunError, match=f"no finished stage {name}: `hopwright {command} --run r`"):
+            Stage(run, name).read()
     stage.begin({}, shards=2)
     with pytest.raises(RunError, match="no finished stage filter"):
         stage.output_hashes()
     with pytest.raises(RunError, match="not whole"):
         stage.finish()
+
+
+def test_a_lock_whose_file_was_removed_meanwhile_is_not_taken_for_the_lock(tmp_path: Path) -> None:
+    path = tmp_path / "r.lock"
+    with contextlib.ExitStack() as stack, ThreadPoolExecutor(2) as threads:
+        held = contextlib.ExitStack()
+        held.enter_context(hold_lock(path, "run r"))
+        waiting = threads.submit(stack.enter_context, hold_lock(path, "run r", 30))
+        time.sleep(0.5)
+        remove_lock(path)
+        assert path.exists(), "somebody else holds it"
+        path.unlink()
+        held.close()
+        waiting.result()
+        assert path.exists(), "made anew by the one that waited"
+        with pytest.raises(RunError, match="another process"), hold_lock(path, "run r"):
+            pass
+    remove_lock(path)
+    assert not path.exists()
 
 
 def test_two_processes_never_write_one_run(tmp_path: Path) -> None:

@@ -239,7 +239,7 @@ def test_tasks_are_read_back_as_written_and_bad_lines_are_named(world: World, tm
     assert list(lines) == world[1]
     assert [TaskLine.from_task(line.to_task()).to_task() for line in lines] == [line.to_task() for line in lines]
     for text, said in (
-        ("{}", r":1: id: Field required"),
+        ("{}", r":1: id: the field is missing"),
         ("[", r":1: "),
         (
             path.read_text().splitlines()[0] * 1 + "\n" + path.read_text().splitlines()[0],

@@ -11,9 +11,8 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from hopwright.errors import InputError
-from hopwright.foreign import read_file
+from hopwright.foreign import read_file, show_invalid
 from hopwright.knowledge.external.rules import find_faults
-from hopwright.llm.schemas import describe_error
 from hopwright.records import Claim, Rejected
 from hopwright.runs import write_file
 from hopwright.text.matching import fold
@@ -155,7 +154,7 @@ def _validate_line(validator: ClaimValidator, key: str, line: str) -> None:
     try:
         claim = Claim.model_validate_json(line)
     except ValidationError as error:
-        validator.refuse(key, "claim_schema", f"no claim: {describe_error(error)}", line)
+        validator.refuse(key, "claim_schema", f"no claim: {show_invalid(error)}", line)
         return
     validator.add(claim, key, line)
 

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from hopwright.errors import InputError
+from hopwright.foreign import explain_invalid
 from hopwright.knowledge.properties import DomainRules, EntityProperty, LiteralProperty, PropertyTable
 from hopwright.knowledge.wikidata.roles import BORDERS, INCEPTION, ROLES
 from hopwright.knowledge.wikidata.series import load_series
@@ -33,7 +34,7 @@ def default_table() -> PropertyTable:
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"])
-            raise InputError(f"properties.toml, {property}, {where}: {first['msg']}") from None
+            raise InputError(f"properties.toml, {property}, {where}: {explain_invalid(first)}") from None
     for series in load_series():
         literal[series.property] = series.place
         entity |= series.columns

@@ -16,6 +16,7 @@ from importlib import resources
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hopwright.errors import InputError
+from hopwright.foreign import explain_invalid
 from hopwright.knowledge.properties import EntityProperty, LiteralProperty
 from hopwright.records import Domain
 from hopwright.records.values import EntityKind
@@ -100,7 +101,7 @@ def _read(name: str, text: str) -> Series:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"series/{name}, {where}: {first['msg']}") from None
+        raise InputError(f"series/{name}, {where}: {explain_invalid(first)}") from None
     named = [(raw.class_, raw.kind, raw.noun), *((one.class_, one.kind, one.noun) for one in raw.columns.values())]
     return Series(
         name.removesuffix(".toml"),

@@ -9,6 +9,7 @@ from importlib import resources
 from pydantic import TypeAdapter, ValidationError
 
 from hopwright.errors import InputError
+from hopwright.foreign import explain_invalid
 from hopwright.knowledge.properties import PropertyTrust
 from hopwright.knowledge.wikidata.roles import UNINFORMATIVE
 
@@ -31,7 +32,7 @@ def load_trust() -> dict[str, PropertyTrust]:
         return TypeAdapter(dict[str, PropertyTrust]).validate_python(raw)
     except ValidationError as error:
         first = error.errors()[0]
-        raise InputError(f"trust.toml, {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+        raise InputError(f"trust.toml, {'.'.join(map(str, first['loc']))}: {explain_invalid(first)}") from None
 
 
 @functools.cache

@@ -151,7 +151,7 @@ class TestBank:
         ("line", "reason"),
         [
             ("not JSON", "no claim: Invalid JSON"),
-            ("{}", "no claim: id: Field required"),
+            ("{}", "no claim: id: the field is missing"),
             (APOLLO.model_dump_json().replace('"6"', '"7"'), "was changed"),
             (BANK[1].model_dump_json(), "is in line 1 already"),
         ],

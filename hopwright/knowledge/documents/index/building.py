@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import concurrent.futures
-import multiprocessing
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,6 +31,7 @@ from hopwright.knowledge.documents.index.format import (
 from hopwright.knowledge.documents.index.terms import TermCutter
 from hopwright.knowledge.documents.store import CorpusStore
 from hopwright.runs.files import clear_leftovers, explain_os_errors, hold_lock, remove_tree
+from hopwright.runs.spawning import ApartContext
 from hopwright.settings.corpus import CorpusIndexParameters
 
 _SHARD_PASSAGES = 250_000
@@ -101,7 +101,7 @@ def _make_shards(
             make_shard(*order)
             tell(f"{done} of {every} shards")
         return
-    with concurrent.futures.ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
+    with concurrent.futures.ProcessPoolExecutor(workers, ApartContext()) as pool:
         work = [pool.submit(make_shard, *order) for order in orders]
         for done, future in enumerate(concurrent.futures.as_completed(work), start=every - len(wanted) + 1):
             future.result()
