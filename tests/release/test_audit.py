@@ -208,7 +208,7 @@ def test_a_twin_that_names_a_real_series_is_found(tmp_path):
     assert "'Academy Awards'" in next(one.reason for one in report.violations if one.check == "real_names")
 
 
-def test_parquet_is_told_as_such(tmp_path: Path) -> None:
+def test_parquet_is_told_as_such(tmp_path) -> None:
     (tmp_path / "data.parquet").write_bytes(b"PAR1 and more")
     with pytest.raises(InputError, match="is Parquet: give the release's folder or its JSONL file"):
         list(read_jsonl(tmp_path / "data.parquet"))
