@@ -1,4 +1,4 @@
-"""Renew what the pages show of a real run: `docs/examples.md` and the picture of the domains.
+"""Renew what the pages show of a real run: `docs/examples.md`, the picture of the domains, the output of a first run.
 
     python docs/renew.py .hopwright/runs/sample/release/hopwright-sample
 
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from hopwright.knowledge.wikidata.properties import default_table
+from hopwright.reporting.run_summary import summary_lines
 
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
@@ -29,6 +30,14 @@ CHOSEN = (
     "hw-03f478525f6d457e",
     "hw-06576732e38e5e2b",
 )
+FIRST_RUN = "Then the pipeline runs stage by stage and ends like this:\n\n```\n"
+"""What stands on the page before the output of a run."""
+SHOWN = (
+    "released items", "topologies", "failed checks", "targets missed", "right letters", "dropped as too easy", "twins",
+    "back-translation", "items for review", "audit", "scorecard", "release", "run folder",
+)  # fmt: skip
+"""The lines of a summary that the page shows."""
+WIDTH = 100
 HEAD = """# Twelve items
 
 From a real run of the preset `offline` on the shipped sample: four chains, four bridges and four converging ones. The
@@ -40,6 +49,10 @@ last column says which hops a hop needs. The facts are those of the sample, a sn
 def main() -> None:
     """Write the page."""
     release = Path(sys.argv[1])
+    run = release.parents[1]
+    page = DOCS / "first-run.md"
+    summary = json.loads((run / "manifest.json").read_text("utf-8"))["summary"]
+    page.write_text(renew_output(page.read_text("utf-8"), summary), "utf-8")
     items = read_items(release / "data.jsonl")
     twins = {twin["twin"]: twin for twin in read_items(release / "counterfactual.jsonl").values()}
     gone = [key for key in CHOSEN if key not in items]
@@ -49,6 +62,25 @@ def main() -> None:
     parts.append("## The first one's twin\n\n" + render_twin(twins[CHOSEN[0]]))
     (DOCS / "examples.md").write_text("\n".join(parts), "utf-8")
     shutil.copyfile(release / "plots" / "domains.png", DOCS / "images" / "domains.png")
+
+
+def renew_output(page: str, summary: dict[str, Any]) -> str:
+    """The page with some lines of a run's summary, cut where they are long; its home is the reader's own."""
+    before, start, rest = page.partition(FIRST_RUN)
+    assert start, "the page no longer says how a run ends"
+    lines = []
+    for name, text in summary_lines(summary):
+        if name not in SHOWN:
+            continue
+        if name in ("release", "run folder"):
+            text = re.sub(r"^.*(?=/runs/)", "…/.hopwright", text)
+        parts = text.split("; ")
+        kept = parts[:1]
+        while len(kept) < len(parts) and len("; ".join([*kept, parts[len(kept)]])) <= WIDTH:
+            kept.append(parts[len(kept)])
+        lines.append(f"{name:24} {'; '.join(kept)}{'; …' if len(kept) < len(parts) else ''}")
+    lines.insert(2, "…")
+    return before + start + "\n".join(lines) + "\n" + rest[rest.index("```") :]
 
 
 def read_items(path: Path) -> dict[str, dict[str, Any]]:

@@ -15,6 +15,8 @@ from flows.cli import app
 from hopwright.checks import CHECKS
 from hopwright.llm.prices import read_prices
 from hopwright.llm.types import TokenUsage
+from hopwright.reporting.run_summary import summary_lines
+from tests.flows.test_summary import make_summary
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("*.md", "docs/*.md", "docs/architecture/*.md", "data/*.md", "bench/*.md")
@@ -69,6 +71,15 @@ def test_example_costs_are_those_of_the_price_list() -> None:
         cost = price.cost(TokenUsage(input=taken, output=given))
         assert round(500 * cost) == int(dollars), (model, 500 * cost)
         assert cost == pytest.approx(float(each), rel=0.05)
+
+
+def test_the_output_of_a_first_run_has_the_lines_that_a_run_prints() -> None:
+    page = (ROOT / "docs" / "first-run.md").read_text("utf-8")
+    block = page.partition("ends like this:\n\n```\n")[2].partition("```")[0]
+    shown = [line[:24].strip() for line in block.splitlines() if line != "…"]
+    printed = [name for name, _ in summary_lines(make_summary())]
+    assert shown == [name for name in printed if name in shown]
+    assert {"released items", "targets missed", "scorecard"} <= set(shown)
 
 
 def test_the_finders_find() -> None:

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
@@ -75,31 +76,53 @@ def describe_value(value: Any) -> str:
 class ProgressLine:
     """What is being done: on a terminal one line that changes, in a log a line now and then."""
 
-    def __init__(self, status: Status) -> None:
+    def __init__(self, status: Status, line: str) -> None:
         self._status = status
+        self._line = line
+        self._began = time.monotonic()
         self._told = -_LOG_EVERY_S
 
     def __call__(self, line: str) -> None:
+        self._line = line
         self._status.update(escape(escape_controls(line)))
         if not err.is_terminal and time.monotonic() - self._told >= _LOG_EVERY_S:
             err.print(line)
             self._told = time.monotonic()
+
+    def repeat(self, done: threading.Event) -> None:
+        """Until it is done, say in a log now and then that the same goes on."""
+        while not done.wait(_LOG_EVERY_S):
+            if time.monotonic() - self._told >= _LOG_EVERY_S:
+                err.print(f"{self._line} ({time.monotonic() - self._began:.0f} s so far)")
+                self._told = time.monotonic()
 
 
 @contextlib.contextmanager
 def tell_progress(line: str) -> Iterator[ProgressLine]:
     """Show what is being done; call what it yields with a further line."""
     with err.status(line) as status:
-        yield ProgressLine(status)
+        told = ProgressLine(status, line)
+        if err.is_terminal:
+            yield told
+            return
+        done = threading.Event()
+        thread = threading.Thread(target=told.repeat, args=(done,), daemon=True)
+        thread.start()
+        try:
+            yield told
+        finally:
+            done.set()
+            thread.join()
 
 
 class StageBars:
-    """A bar per stage on a terminal; a line per stage, at its start and its end, in a log."""
+    """A bar per stage on a terminal; in a log a line per stage at its start and its end, and now and then between."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
         self._bars: dict[str, TaskID] = {}
         self._told: dict[str, float] = {}
+        self._told_of_models: dict[str, float] = {}
 
     def update(self, stage: str, done: int, total: int) -> None:
         """A stage has got so far."""
@@ -107,8 +130,12 @@ class StageBars:
             if stage not in self._bars:
                 self._bars[stage] = TaskID(0)
                 err.print(f"{stage}: {done} of {total} shards")
+                self._told[stage] = time.monotonic()
             elif done == total:
                 err.print(f"{stage}: done")
+            elif time.monotonic() >= self._told[stage] + _LOG_EVERY_S:
+                self._told[stage] = time.monotonic()
+                err.print(f"{stage}: {done} of {total} shards")
             return
         if stage not in self._bars:
             self._bars[stage] = self._progress.add_task(stage, total=total, models="")
@@ -119,8 +146,8 @@ class StageBars:
         if err.is_terminal:
             if stage in self._bars:
                 self._progress.update(self._bars[stage], models=escape_controls(line))
-        elif last or time.monotonic() > self._told.get(stage, -_LOG_EVERY_S) + _LOG_EVERY_S:
-            self._told[stage] = time.monotonic()
+        elif last or time.monotonic() > self._told_of_models.get(stage, -_LOG_EVERY_S) + _LOG_EVERY_S:
+            self._told_of_models[stage] = time.monotonic()
             err.print(f"{stage}: {line}", soft_wrap=True)
 
 

@@ -11,7 +11,9 @@ from tasks import interrupts
 from tests.flows.test_pool import ROOT
 
 
-def test_an_interrupt_that_was_dropped_is_raised_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_is_answered_at_once_and_one_that_was_dropped_is_raised_again(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(interrupts, "_came", False)
     before = signal.getsignal(signal.SIGINT)
     try:
@@ -19,6 +21,9 @@ def test_an_interrupt_that_was_dropped_is_raised_again(monkeypatch: pytest.Monke
         interrupts.raise_missed()
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+        assert capfd.readouterr().err.count("hopwright: interrupted; what is at hand") == 1
         with pytest.raises(KeyboardInterrupt):
             interrupts.raise_missed()
     finally:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from rich.progress import Progress
 
 from flows.cli import main
+from flows.console import output
 from flows.console.output import _explain_lost_server, describe_value, err, out, print_json
 from flows.local import find_full_disk
 from hopwright.errors import RunError, ServiceError
@@ -60,6 +63,33 @@ def test_an_error_is_one_line_whatever_it_quotes(
         main()
     said = capsys.readouterr().err
     assert said.count("\n") == 1 and "\x1b" not in said
+
+
+def test_a_log_hears_now_and_then_that_a_stage_goes_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = [100.0]
+    monkeypatch.setattr("flows.console.output.time.monotonic", lambda: clock[0])
+    bars = output.StageBars(Progress())
+    for done, seconds in ((0, 0.0), (1, 10.0), (2, 25.0), (3, 5.0), (4, 40.0)):
+        clock[0] += seconds
+        bars.update("synthesize/drafts", done, 4)
+    assert capsys.readouterr().err.splitlines() == [
+        "synthesize/drafts: 0 of 4 shards", "synthesize/drafts: 2 of 4 shards", "synthesize/drafts: done",
+    ]  # fmt: skip
+
+
+def test_a_log_hears_now_and_then_that_a_rehearsal_goes_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(output, "_LOG_EVERY_S", 0.1)
+    with output.tell_progress("rehearsing") as tell:
+        time.sleep(0.35)
+        tell("wording")
+        time.sleep(0.35)
+    said = capsys.readouterr().err
+    assert "rehearsing (0 s so far)" in said
+    assert "wording (" in said
 
 
 @pytest.fixture
