@@ -36,7 +36,7 @@ def joint(traversals: GraphTraversals) -> list[JointWork]:
 @pytest.fixture(scope="module")
 def drafted(sample: GraphStore) -> list[tuple[Item, int]]:
     """Drafts, and the place (from 0) of their hop that asks for a joint work."""
-    return find_computations(draft_items(sample, 400), _JOINT)
+    return find_computations(draft_items(sample, 600), _JOINT)
 
 
 def test_form_of_joint_works() -> None:

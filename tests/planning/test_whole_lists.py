@@ -28,7 +28,7 @@ _TOLD = re.compile(r"([^.?]+?) (?:edited|photographed|scored|wrote the (?:libret
 @pytest.fixture(scope="module")
 def parted(sample: GraphStore) -> list[tuple[Item, int]]:
     """Drafts, and the place (from 0) of their hop that parts a list."""
-    return find_computations(draft_items(sample, 400), _PARTED)
+    return find_computations(draft_items(sample, 600), _PARTED)
 
 
 @pytest.mark.parametrize(

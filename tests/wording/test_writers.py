@@ -311,7 +311,7 @@ def test_a_second_true_value_of_the_graph_is_not_taken(
 def test_proposed_numbers_are_candidates_like_all_others(editor: Editor, sample: GraphStore) -> None:
     """Some are taken, none in another form, and the options are those of the last hop."""
     taken = Counter[str]()
-    for draft in draft_others(sample, "chain-3", 200):  # of four hops few end in a number
+    for draft in draft_others(sample, "chain-3", 600):  # few end in a number
         hop = draft.hops[-1]
         if hop.answer_type != "number" or hop.unit == "year" or "." in hop.answer:
             continue

@@ -72,7 +72,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("compare-three", ("entity", "entity", "entity"), "entity", "comparison", 0.1, compare),
     Operation("next-of-its", ("entity", "date"), "entity", "comparison", 60.0, next_of_its),
     Operation("next-of-its-in-year", ("entity", "year"), "entity", "comparison", 4.0, next_of_its),
-    Operation("next-of-named", ("date",), "entity", "comparison", 30.0, next_of_named),
+    Operation("next-of-named", ("date",), "entity", "comparison", 60.0, next_of_named),
     Operation("end-of-its", ("entity",), "entity", "comparison", 2.0, end_of_its, final=0),
     Operation("joint-of-both", ("entity", "entity"), "entity", "comparison", 60.0, joint_of_both),
     Operation("joint-with-named", ("entity",), "entity", "comparison", 20.0, joint_with_named),
