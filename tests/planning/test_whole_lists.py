@@ -138,7 +138,7 @@ def test_whoever_dies_had_to_do_with_the_owner_of_the_list(parted: list[tuple[It
             made = {work for listed in TABLE.lists for work in sample.objects(match[5], listed)}
             assert part.subject in made, item.question
             found += 1
-    assert named >= 5 and found >= 3
+    assert named >= 5 and found >= 2
 
 
 def test_a_sentence_before_the_question_says_what_the_evidence_says(parted: list[tuple[Item, int]]) -> None:
