@@ -305,7 +305,7 @@ def test_of_an_office_the_year_that_is_asked_about_is_shown() -> None:
     evidence = Evidence().replace(literals=list(map(hold, (1964, 1965, 1966))))
     asked = ReverseLookup(property="P990017", value="1965")
     hop = item.hops[0].model_copy(update={"evidence": evidence, "derivation": asked})
-    told = FactView("", "prime minister of the United Kingdom in 1965", "Harold Wilson", find_article("Q128956"))
+    told = FactView("", "prime minister of the United Kingdom in 1965", "Harold Wilson", find_article("Q128956", ""))
     assert list_facts(hop, item) == [told]
 
 
