@@ -459,7 +459,7 @@ class DistractorMaker:
         wrong += [(one, kind) for one, kind in self._list_wrong_values(task) if isinstance(one, dt.date)]
         wrong = [(one, kind) for one, kind in wrong if self._leads_on(task, one)]
         if (value.month, value.day) != (1, 1):  # the first of January stands for a bare year
-            wrong = [(one, kind) for one, kind in wrong if (one.month, one.day) != (1, 1)]
+            wrong = [(one, kind) for one, kind in wrong if (one.month, one.day) not in ((1, 1), (12, 31))]
         # The day of a death stands out among days of birth.
         most_off = _MOST_OF_A_LIFE if _asks_birth(task.hop) else _MOST_YEARS["person"]
         wrong = [(one, kind) for one, kind in wrong if abs(one.year - value.year) <= most_off]
@@ -1046,6 +1046,10 @@ class DistractorMaker:
         role = derivation.property if isinstance(derivation, Lookup) and kind != "country" else ""
         if role in OF_A_LINE and not self._share_line(candidate, answer):
             return False  # no sultan succeeds a British king
+        if kind == "person" and isinstance(derivation, Lookup):
+            subject = _resolve(derivation.subject, answers)
+            if not self._lived_then(candidate, answer, subject):
+                return False  # whoever died before a flight did not command it
         compatriot = kind == "person" and not final and self._world.is_colleague(candidate, answer)
         if role and not compatriot and not self._has_had(role, candidate, _resolve(derivation.subject, answers)):  # type: ignore[union-attr]
             return False  # whoever is asked for as a director has directed something, and in those years
@@ -1057,6 +1061,22 @@ class DistractorMaker:
         if kind not in _MOST_YEARS or years is None:
             return kind != "person" or not self._siblings.has_era(answer)  # one whose time nobody can tell may be any
         return years <= _MOST_YEARS[kind]
+
+    def _lived_then(self, candidate: str, answer: str, subject: str) -> bool:
+        """Whether somebody lived, and was grown up, in the year of a work or an event, as far as the answer did."""
+        year = None if self._siblings.kind(subject) == "person" else self._siblings.year(subject)
+        if year is None:
+            return True
+        theirs, own = (self._read_life_then(one, year) for one in (candidate, answer))
+        return all(one or not other for one, other in zip(theirs, own, strict=True))
+
+    def _read_life_then(self, person: str, year: int) -> tuple[bool, bool]:
+        """Whether somebody may have been grown up by a year, and whether they may have lived in the year before it."""
+        born, died = (
+            [one.year for one in self._facts.scalars(person, property) if isinstance(one, dt.date)]
+            for property in (self._table.roles.birth, self._table.roles.death)
+        )
+        return not born or min(born) + _GROWN_UP <= year, not died or max(died) >= year - 1
 
     def _are_of_one_gender(self, one: str, other: str, *, strictly: bool = False) -> bool:
         """Whether nothing says that of two people one was a man and the other a woman; `strictly`: both are known."""

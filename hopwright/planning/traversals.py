@@ -17,6 +17,7 @@ from hopwright.planning.expressions import is_later
 from hopwright.planning.open_world import OpenWorld
 from hopwright.records.values import Scalar
 from hopwright.text.matching import contains_alias, pad, telling_words
+from hopwright.text.numbered_names import find_counted_on
 from hopwright.text.years import name_states_year
 
 _T = TypeVar("_T")
@@ -217,6 +218,29 @@ class GraphTraversals:
         """The member of a series at a place from 1 on; empty where there is none."""
         members = self.series.get(series, ())
         return members[place - 1] if 1 <= place <= len(members) else ""
+
+    def members_beside(self, entity: str) -> dict[tuple[str, bool], str]:
+        """Who or what stands beside a member of series: (property of the places, whether after it) → that member.
+
+        Left out where the names already say it: that the 36th Academy Awards followed the 35th is no step.
+        """
+        return {
+            (name, step > 0): one
+            for name, place in self.places.get(entity, {}).items()
+            for step in (1, -1)
+            if (one := self.member_at(name, place + step)) and frozenset((entity, one)) not in self._counted_on[name]
+        }
+
+    @functools.cached_property
+    def _counted_on(self) -> dict[str, frozenset[frozenset[str]]]:
+        """For each series, the pairs of neighbours of which one's name follows from the other's."""
+        return {
+            name: frozenset(
+                frozenset((members[place], members[place + 1]))
+                for place in find_counted_on([self.graph.label(one) for one in members])
+            )
+            for name, members in self.series.items()
+        }
 
     def _list_own_timelines(self, person: str) -> tuple[str, ...]:
         """The lists by years, one entry a year, that somebody is on: as who holds a year, or by a part in what does."""

@@ -67,6 +67,8 @@ class DraftKey:
     """What its hops lead to, one after the other."""
     middle: str = ""
     """What lies between its first hop and its last; empty for short ways."""
+    end: str = ""
+    """What its last two hops lead to, where the last is a look-up; else empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +143,9 @@ def select(
     """Decide over all drafts which slots are dropped: slot → (check, reason).
 
     Drops repeated plans and questions, what leads the same way by the same answers, what is a third of the same named
-    things or through the same answers, what nearly repeats an earlier question (named in the reason), and what is over
-    the share of one frame, of one look-up to end with (a birthplace can end a question about anybody), or of one final
-    answer. Of an answer half of the share is allowed here, because the
+    things or through the same answers, what ends with the same two steps, what nearly repeats an earlier question
+    (named in the reason), and what is over the share of one frame, of one look-up to end with (a birthplace can end a
+    question about anybody), or of one final answer. Of an answer half of the share is allowed here, because the
     difficulty filter then takes away a part of the items but not evenly. Where a number of `items` is asked for, the
     shares are of that number: what is kept then stays kept when further drafts are drawn.
     """
@@ -167,6 +169,9 @@ def select(
         alike.update(shared := [one for one in (named, draft.middle) if one])
         if any(alike[one] > _MOST_ALIKE for one in shared):
             dropped[draft.slot] = ("duplicate", f"{_MOST_ALIKE} earlier ones ask something else of the same")
+            continue
+        if draft.end and (first := seen.setdefault(f"end|{draft.end}", draft.id)) != draft.id:
+            dropped[draft.slot] = ("duplicate", f"ends with the same two steps as {first}")
             continue
         near = finder.add(draft.question, draft.id)
         if near is not None:
@@ -277,7 +282,8 @@ def _read_keys(parts: list[Path]) -> tuple[list[DraftKey], list[int]]:
         counts.append(len(rows))
         for (id, topology, answer, question), frame, found in zip(rows, frames, read_hop_answers(part), strict=True):
             way, middle = "|".join((frame, *found)), "|".join(found[1:-1]) if len(found) > _SHORT_WAY else ""
-            keys.append(DraftKey(len(keys), id, topology, answer, question, frame, way, middle))
+            end = "|".join(found[-2:]) if _ENDING.search(frame) else ""
+            keys.append(DraftKey(len(keys), id, topology, answer, question, frame, way, middle, end))
     return keys, counts
 
 

@@ -11,9 +11,12 @@ import pytest
 from hopwright.knowledge.facts import GraphFacts
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.series import Series, load_series
+from hopwright.knowledge.wikidata.source import WikidataSource
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.computation_forms import NextMember, read_form
+from hopwright.planning.traversals import GraphTraversals
 from hopwright.records import Compute, Item, Lookup
+from hopwright.text.numbered_names import find_counted_on
 from hopwright.wording.llm.computed import describe_computation
 from tests.drafts import draft_items, find_computations
 
@@ -84,9 +87,21 @@ def test_a_member_is_found_by_what_it_alone_has(asked: list[tuple[Item, int, Nex
         found = item.hops[int(form.reference[3:]) - 1]
         facts = [one for one in found.evidence.triplets if one.subject == found.answer_id]
         columns = [one for one in facts if TABLE.entity[one.property].series]  # it may be in two series
-        assert columns or isinstance(found.derivation, Lookup), item.question
+        assert columns or isinstance(found.derivation, Lookup | Compute), item.question
         for fact in columns:
             assert sample.subjects(fact.property, fact.object) == (fact.subject,)
+
+
+def test_no_step_is_taken_that_names_alone_give_away(
+    asked: list[tuple[Item, int, NextMember]], sample: GraphStore
+) -> None:
+    traversals = GraphTraversals(WikidataSource(sample))
+    for ceremony in traversals.series["P991010"]:  # the 36th Academy Awards followed the 35th
+        assert not traversals.members_beside(ceremony)
+    for item, place, form in asked:
+        names = [sample.label(one) for one in traversals.series[form.series]]
+        pair = {item.hops[int(form.reference[3:]) - 1].answer, item.hops[place].answer}
+        assert not any({names[one], names[one + 1]} == pair for one in find_counted_on(names)), pair
 
 
 def test_a_step_is_said_plainly(asked: list[tuple[Item, int, NextMember]], sample: GraphStore) -> None:
@@ -100,9 +115,10 @@ def test_a_step_is_said_plainly(asked: list[tuple[Item, int, NextMember]], sampl
 def test_whoever_forgets_the_step_finds_an_option(
     asked: list[tuple[Item, int, NextMember]], sample: GraphStore
 ) -> None:
-    """The last hop offers what is known of the member that was found first."""
-    for item, place, form in asked:
-        ends = (item.hops[int(form.reference[3:]) - 1].answer_id or "",)
+    """The last hop offers what is known of the member that the last step was taken from."""
+    last = {item.id: (item, place, form) for item, place, form in asked}
+    for item, place, form in last.values():
+        ends: tuple[str, ...] = (item.hops[int(form.reference[3:]) - 1].answer_id or "",)
         for hop in item.hops[place + 1 :]:
             assert isinstance(hop.derivation, Lookup)
             ends = sample.objects(ends[0], hop.derivation.property)

@@ -135,6 +135,16 @@ def test_another_way_in_to_the_same_answers_is_no_other_question() -> None:
     assert select(drafts, max_answer_share=1.0) == {1: ("duplicate", "asks the same as id0")}
 
 
+def test_two_ways_to_the_same_last_two_steps_are_one_question() -> None:
+    """Two cinematographers after whose deaths one director's next film came out, and who wrote it."""
+    texts = ["What came after Alma died?", "And what did Bror not live to see?", "Which is another?", "And one more?"]
+    drafts = [
+        DraftKey(slot, f"id{slot}", "chain", str(slot), text, end=end)
+        for slot, (text, end) in enumerate(zip(texts, ["film|writer", "film|writer", "film|other", ""], strict=True))
+    ]
+    assert select(drafts, max_answer_share=1.0) == {1: ("duplicate", "ends with the same two steps as id0")}
+
+
 def test_questions_of_one_frame_are_kept_up_to_their_share() -> None:
     words = "Alma Bror Curt Dina Eskil Fanny Gun Hugo Inga Jens".split()
     drafts = [

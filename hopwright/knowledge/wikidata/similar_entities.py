@@ -180,6 +180,10 @@ class SimilarEntities:
         mine, theirs = self.card(one).era, self.card(other).era
         return None if mine is None or theirs is None else abs(mine - theirs)
 
+    def year(self, entity: str) -> int | None:
+        """The year of the date by which an entity is known; None where it has none."""
+        return self.card(entity).era
+
     def has_era(self, entity: str) -> bool:
         """Whether it is known when an entity lived or came about."""
         return self.card(entity).era is not None

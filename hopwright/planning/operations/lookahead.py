@@ -352,13 +352,8 @@ def _can_follow(builder: PlanBuilder, readers: tuple[str, ...], entity: str) -> 
                 members = {one for name in closed for one in list_closed_set(builder, name, entity)}
                 verdict = any(_can_follow(builder, readers[1:], one) for one in members)
             elif verdict and readers[0] == "next-member":
-                traversals = builder.traversals
-                beside = [
-                    traversals.member_at(name, place + step)
-                    for name, place in traversals.places.get(entity, {}).items()
-                    for step in (1, -1)
-                ]
-                verdict = any(_can_follow(builder, readers[1:], one) for one in beside if one)
+                beside = builder.traversals.members_beside(entity).values()
+                verdict = any(_can_follow(builder, readers[1:], one) for one in beside)
             elif verdict and readers[0] in JOINT_OPERATIONS:
                 works = {joint.work for joint in list_joint(builder, entity)}
                 verdict = any(_can_follow(builder, readers[1:], one) for one in works)
@@ -429,7 +424,7 @@ def _need_of(builder: PlanBuilder, reader: str) -> Callable[[str], bool]:
     if reader in LIST_OPERATIONS or reader == "end-of-its":
         return lambda entity: bool(builder.traversals.whole_lists(entity))
     if reader == "next-member":
-        return lambda entity: entity in builder.traversals.places
+        return lambda entity: bool(builder.traversals.members_beside(entity))
     if reader in ("count-all", "most-of-its"):
         closed = builder.traversals.table.closed
         return lambda entity: any(len(list_closed_set(builder, name, entity)) >= _FEWEST for name in closed)

@@ -94,7 +94,7 @@ def extend(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operatio
         lambda entity: wanted(entity) and fits_partner(builder, context.readers, partner, entity),
         like=_rivals(builder, state),
         refused=_list_refused(builder, state, last=not context.readers),
-        accepts=_accept_of_series(builder, state),
+        accepts=_accept_of_series(builder, state) or _accept_of_list(builder, state),
     )
 
 
@@ -236,7 +236,41 @@ def _accept_of_series(builder: PlanBuilder, state: StepOutput) -> Callable[[Edge
         entry = table.entity[edge.property]
         if isinstance(form, NextMember) and entry.series == form.series:
             return edge.property not in named
-        return edge.property in builder.traversals.roles.homes if person else not isinstance(form, NextMember)
+        if person:
+            return edge.property in builder.traversals.roles.homes
+        # The highest mountain of the country that won a contest has nothing to do with the contest.
+        return not isinstance(form, NextMember) and not builder.traversals.is_place(state.entity)
+
+    return accepts
+
+
+def _accept_of_list(builder: PlanBuilder, state: StepOutput) -> Callable[[Edge], bool] | None:
+    """Which facts are asked of what lies next to a moment in a whole list; None where no such step led there.
+
+    The same has to be known of what lies on either side of it: whoever is off by one finds something else there.
+    """
+    step = builder.draft.steps[int(state.ref[3:]) - 1].derivation if state.ref.startswith("hop") else None
+    form = _read_form(step)
+    if not isinstance(form, Extreme) or form.members is None or not form.moment or form.members.credit:
+        return None
+    graph = builder.traversals.graph
+    beside: set[tuple[str, bool]] = set()
+    for owner in graph.subjects(form.members.property, state.entity):
+        for whole in builder.traversals.whole_lists(owner):
+            listed = [one for _, one in whole.dates]
+            if whole.property == form.members.property and state.entity in listed:
+                place = listed.index(state.entity)
+                across = place - 1 if form.later else place + 1
+                beside |= {
+                    (listed[one], one == across) for one in (place - 1, place + 1) if 0 <= one < len(listed)
+                }
+
+    def accepts(edge: Edge) -> bool:
+        for one, across in beside:
+            found = graph.objects(one, edge.property)
+            if not found or (across and (len(found) != 1 or found[0] == edge.object)):
+                return False
+        return True
 
     return accepts
 
