@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -67,11 +68,11 @@ class Home:
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
-    def files(self, run: str = "sample") -> dict[str, bytes]:
-        """All that must be the same in two equal runs: every file but manifests, by its path."""
+    def files(self, run: str = "sample") -> dict[str, str]:
+        """All that must be the same in two equal runs: each file's size and SHA-256, but manifests', by its path."""
         root = self.path / "runs" / run
         return {
-            str(path.relative_to(root)): path.read_bytes()
+            str(path.relative_to(root)): f"{path.stat().st_size}: {hashlib.sha256(path.read_bytes()).hexdigest()}"
             for path in sorted(root.rglob("*"))
             if path.is_file()
             and (path.suffix in (".parquet", ".jsonl", ".png", ".md") or "review/tasks/" in path.as_posix())

@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.servers]
 
 @dataclass
 class Undisturbed:
-    files: dict[str, bytes]
+    files: dict[str, str]
     answers: int
 
 

@@ -44,7 +44,7 @@ def votes() -> Iterator[WireServer]:
         yield server
 
 
-def build_here(home: Home, **parameters: Any) -> dict[str, bytes]:
+def build_here(home: Home, **parameters: Any) -> dict[str, str]:
     """The files of a run of the command line, which hands nothing over."""
     path = home.path / "parameters.json"
     path.write_text(json.dumps({**SMALL, **parameters}), "utf-8")
