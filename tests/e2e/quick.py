@@ -1,7 +1,4 @@
-"""The command line with few pilot plans, which every worker process of a build would draw for ten seconds.
-
-Workers import the main module of their run, and so this one.
-"""
+"""The command line with few pilot plans, which every worker process of a build would draw for ten seconds."""
 
 from __future__ import annotations
 
