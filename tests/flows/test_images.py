@@ -64,7 +64,8 @@ def test_the_line_from_pictures_to_tasks(
     assert "hopwright images fetch" in call("info")[1]
     code, said = call("fetch", *store, "--source", "none", "--folder", str(painted), "--size", "96", "--json")
     assert code == 0, said
-    assert json.loads(said)["usable"] == {"flag": len(states)}
+    # What is painted at random is sometimes near to another state's, and then neither is asked about.
+    assert 0.95 * len(states) <= json.loads(said)["usable"]["flag"] <= len(states)
     assert "CC0-1.0" in call("info")[1]
     code, said = call("questions", made, *store, "--items", "20", "--depth", "3,4,5", "--json")
     assert code == 0, said
