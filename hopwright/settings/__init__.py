@@ -25,7 +25,7 @@ from hopwright.settings.novels import (
     NovelsName,
     NovelStarParameters,
 )
-from hopwright.settings.paths import checkout, home, prompts_folder, sample_folder, storage
+from hopwright.settings.paths import articles_file, checkout, home, prompts_folder, sample_folder, storage
 from hopwright.settings.pictures import (
     PictureQuestionsParameters,
     PicturesEvaluateParameters,
@@ -113,6 +113,7 @@ __all__ = [
     "VllmParameters",
     "VoterName",
     "apply_preset",
+    "articles_file",
     "call_parameters",
     "checkout",
     "home",
