@@ -34,6 +34,7 @@ from sample.writing import write_packed
 
 FILE = "articles.jsonl.gz"
 LICENCE = "CC0-1.0"
+SOURCE = "Hopwright's articles from the facts of data/sample"
 ARTICLES = 2000
 _FREE = frozenset({"atlas", "description", "genders", "timelines", "homes", "factbook", "lives", "gazetteer"})
 """Sources of the sample whose facts are in the public domain (data/README.md)."""
@@ -139,7 +140,8 @@ def make_articles(
         if len(plan.triplets) + len(plan.literals) < _FEWEST:
             continue
         passage = writer.word(plan, names)
-        rows.append({"id": entity, "title": passage.title, "text": passage.text, "licence": LICENCE})
+        row = {"id": entity, "title": passage.title, "text": passage.text, "licence": LICENCE, "source": SOURCE}
+        rows.append(row)
         if len(rows) == most:
             break
     return sorted(rows, key=lambda row: (row["title"], row["id"]))

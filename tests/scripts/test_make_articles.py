@@ -16,7 +16,7 @@ from hopwright.settings import articles_file, sample_folder
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 
-from make_articles import ARTICLES, LICENCE, TellableFacts, make_articles, read_encumbered
+from make_articles import ARTICLES, LICENCE, SOURCE, TellableFacts, make_articles, read_encumbered
 from sample.writing import write_packed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -65,7 +65,7 @@ def test_what_ships_is_what_the_script_makes_of_the_sample(shipped: Rows, few: R
 def test_the_articles_are_small_free_and_each_about_one_thing(shipped: Rows, graph: GraphStore) -> None:
     assert articles_file().stat().st_size <= 1_500_000
     assert len(shipped) == ARTICLES
-    assert {row["licence"] for row in shipped} == {LICENCE}
+    assert {(row["licence"], row["source"]) for row in shipped} == {(LICENCE, SOURCE)}
     assert all(graph.bearers(row["title"]) == (row["id"],) for row in shipped)
     assert len({row["text"] for row in shipped}) == len(shipped)
     assert [row["title"] for row in shipped] == sorted(row["title"] for row in shipped)
