@@ -11,6 +11,7 @@ from hopwright.settings.corpus import (
     ExportParameters,
 )
 from hopwright.settings.difficulty import FilterParameters, VllmParameters, VoterName
+from hopwright.settings.documents import DocumentBuildParameters, read_document_options
 from hopwright.settings.form import list_form_titles, read_form
 from hopwright.settings.models import ModelParameters
 from hopwright.settings.naming import call_parameters, name_parameter, spell_options, spell_titles
@@ -67,6 +68,7 @@ __all__ = [
     "CorpusIndexParameters",
     "CorpusName",
     "CorpusServeParameters",
+    "DocumentBuildParameters",
     "DomainName",
     "EnvironmentServeParameters",
     "EvaluateParameters",
@@ -126,6 +128,7 @@ __all__ = [
     "name_parameter",
     "narrow",
     "prompts_folder",
+    "read_document_options",
     "read_form",
     "read_presets",
     "sample_folder",

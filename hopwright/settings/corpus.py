@@ -90,8 +90,8 @@ class CorpusAddParameters(CorpusName):
     )
 
 
-class CorpusIndexParameters(CorpusName):
-    """How a corpus is indexed."""
+class CorpusIndexing(CorpusName):
+    """How a corpus is indexed on one machine."""
 
     language: StemmingLanguage = Field(
         default="english", title="Language", description="Whose stop words are dropped and word endings are cut."
@@ -104,7 +104,6 @@ class CorpusIndexParameters(CorpusName):
         description="Parts of the index, each made by one process; 0 takes one for each 250,000 passages, or for each "
         "machine where there are more of these. What a search finds does not depend on it.",
     )
-    part: ShardPartOption = "1/1"
     dense: Annotated[str, Cli(metavar="off|local|URL#MODEL")] = Field(
         default="off",
         max_length=500,
@@ -120,6 +119,12 @@ class CorpusIndexParameters(CorpusName):
         title="Worker processes",
         description="Shards that are made side by side; 0 makes one per processor.",
     )
+
+
+class CorpusIndexParameters(CorpusIndexing):
+    """How a corpus is indexed, or this machine's part of it."""
+
+    part: ShardPartOption = "1/1"
 
 
 class CorpusServeParameters(CorpusName):
