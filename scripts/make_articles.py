@@ -137,6 +137,8 @@ def make_articles(
     rows: list[dict[str, str]] = []
     for entity in pick_entities(facts):
         plan = facts.plan(entity)
+        if "," in plan.subject_label and facts.source.kinds.kind(entity) == "person":
+            continue  # the family name of "Charles VI, Holy Roman Emperor" is not "Emperor"
         if len(plan.triplets) + len(plan.literals) < _FEWEST:
             continue
         passage = writer.word(plan, names)
