@@ -152,7 +152,11 @@ class CorpusChainsParameters(CorpusName):
     """Which questions are made over a corpus."""
 
     hops: list[Literal["2", "3", "4"]] = Field(
-        default=["2", "3", "4"], min_length=1, title="Hops", description="Numbers of hops of the questions."
+        default=["2", "3", "4"],
+        min_length=1,
+        max_length=3,
+        title="Hops",
+        description="Numbers of hops of the questions.",
     )
     most: int = Field(
         default=500,
@@ -161,7 +165,13 @@ class CorpusChainsParameters(CorpusName):
         title="Questions",
         description="The most for each kind (inference, comparison) and number of hops.",
     )
-    seed: int = Field(default=0, ge=0, title="Seed", description="Draws the comparisons and which questions are kept.")
+    seed: int = Field(
+        default=0,
+        ge=0,
+        le=2**31 - 1,
+        title="Seed",
+        description="Draws the comparisons and which questions are kept.",
+    )
 
 
 class EnvironmentServeParameters(CorpusName):
