@@ -20,6 +20,7 @@ from hopwright.runs import RunFolder
 from hopwright.runs.manifest import RunManifest, StageManifest, read_manifest
 from hopwright.settings import (
     BuildParameters,
+    DocumentBuildParameters,
     Parameters,
     RunParameters,
     call_parameters,
@@ -155,8 +156,9 @@ def _name_flow_run(name: str) -> str:
     with contextlib.suppress(HopwrightError):
         if isinstance(given, BuildParameters) or name == BUILD:
             return f"{name}-{name_day(read_given(given, BuildParameters)).run}"
-    held = "corpus" if name == DOCUMENTS else "run"
-    run = given.get(held, "") if isinstance(given, Mapping) else getattr(given, held, "")
+        if name == DOCUMENTS:
+            return f"{name}-{read_given(given, DocumentBuildParameters).corpus}"
+    run = given.get("run", "") if isinstance(given, Mapping) else getattr(given, "run", "")
     return f"{name}-{run}" if run else name
 
 
