@@ -20,6 +20,8 @@ from hopwright.runs import RunFolder
 from hopwright.runs.manifest import RunManifest, StageManifest, read_manifest
 from hopwright.settings import (
     BuildParameters,
+    DocumentBuildParameters,
+    Parameters,
     RunParameters,
     call_parameters,
     home,
@@ -33,7 +35,11 @@ from hopwright.settings import (
 BUILD = "build"
 """What the runs of the whole line are called, before the name of their folder."""
 
+DOCUMENTS = "documents"
+"""What the runs of the line over documents are called, before the name of their corpus."""
+
 _P = TypeVar("_P", bound=RunParameters)
+_G = TypeVar("_G", bound=Parameters)
 
 
 def say_in_one_line(record: logging.LogRecord) -> bool:
@@ -87,7 +93,7 @@ def with_flow_options(name: str) -> FlowOptions:
     )
 
 
-def read_given(given: object, model: type[_P]) -> _P:
+def read_given(given: object, model: type[_G]) -> _G:
     """A flow's parameters, as another flow or a form gave them. Raises InputError: one line.
 
     In a flow that a deployment started, messages call parameters by their titles in the form from now on.
@@ -150,6 +156,8 @@ def _name_flow_run(name: str) -> str:
     with contextlib.suppress(HopwrightError):
         if isinstance(given, BuildParameters) or name == BUILD:
             return f"{name}-{name_day(read_given(given, BuildParameters)).run}"
+        if name == DOCUMENTS:
+            return f"{name}-{read_given(given, DocumentBuildParameters).corpus}"
     run = given.get("run", "") if isinstance(given, Mapping) else getattr(given, "run", "")
     return f"{name}-{run}" if run else name
 

@@ -12,6 +12,7 @@ from hopwright.settings import (
     CorpusAddParameters,
     CorpusIndexParameters,
     CorpusServeParameters,
+    DocumentBuildParameters,
     EnvironmentServeParameters,
     ExportParameters,
     FilterRun,
@@ -33,7 +34,8 @@ from hopwright.stages.registry import list_line
 
 STAGE_MODELS = (RetrieveRun, SynthesizeRun, FilterRun, RewriteRun, ReviewRun, ReleaseRun)
 CORPUS_MODELS = (
-    CorpusAddParameters, CorpusIndexParameters, CorpusServeParameters, EnvironmentServeParameters, ExportParameters,
+    CorpusAddParameters, CorpusIndexParameters, CorpusServeParameters, DocumentBuildParameters,
+    EnvironmentServeParameters, ExportParameters,
 )  # fmt: skip
 
 

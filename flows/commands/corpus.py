@@ -12,6 +12,7 @@ from hopwright.settings import (
     CorpusIndexParameters,
     CorpusName,
     CorpusServeParameters,
+    DocumentBuildParameters,
 )
 
 app = typer.Typer(
@@ -121,3 +122,18 @@ def make_questions(
     from flows.console.corpus_questions import make
 
     make(folder, store, options, replace=replace, as_json=as_json)
+
+
+@app.command("build")
+@takes(DocumentBuildParameters, leaving_out=("folder", "replace"))
+def build_questions(
+    *,
+    folder: Annotated[Path, typer.Argument(help="Folder to write: a new or an empty one.")],
+    options: Options,
+    replace: Replace = False,
+    as_json: Json = False,
+) -> None:
+    """Do it all: read documents into a corpus, index it, make its questions; called again, it goes on."""
+    from flows.console.corpus_build import build
+
+    build(folder, options, replace=replace, as_json=as_json)

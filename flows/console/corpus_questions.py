@@ -25,12 +25,18 @@ def make(folder: Path, store: Path | None, options: Mapping[str, Any], *, replac
     with err.status("reading what the passages state") as status:
         maker = DocumentChains(WikidataSource(graph), retriever, [describe_source(graph)], parameters.seed)
         counts = write_document_chains(maker, folder, parameters, status.update, replace=replace)
+    figures = {name: dict(sorted(held.items())) for name, held in vars(counts).items()}
     if as_json:
-        print_json({name: dict(sorted(held.items())) for name, held in vars(counts).items()} | {"folder": str(folder)})
+        print_json(figures | {"folder": str(folder)})
         return
-    for name, found in sorted(counts.found.items()):
-        proven, written = counts.proven[name], counts.written[name]
-        out.out(f"{name}: {found:,} found, {proven:,} proven, {written:,} written")
-    for name, number in sorted(counts.rejected.items(), key=lambda one: (-one[1], one[0])):
-        out.out(f"  rejected: {name} ({number:,})")
+    show_counts(figures)
     out.out(str(folder))
+
+
+def show_counts(figures: Mapping[str, Mapping[str, int]]) -> None:
+    """What was found, proven and written of each kind, and why others were rejected."""
+    for name, found in figures["found"].items():
+        proven, written = figures["proven"].get(name, 0), figures["written"].get(name, 0)
+        out.out(f"{name}: {found:,} found, {proven:,} proven, {written:,} written")
+    for name, number in sorted(figures["rejected"].items(), key=lambda one: (-one[1], one[0])):
+        out.out(f"  rejected: {name} ({number:,})")

@@ -11,6 +11,7 @@ from hopwright.settings.corpus import (
     ExportParameters,
 )
 from hopwright.settings.difficulty import FilterParameters, VllmParameters, VoterName
+from hopwright.settings.documents import DocumentBuildParameters, read_document_options
 from hopwright.settings.form import list_form_titles, read_form
 from hopwright.settings.models import ModelParameters
 from hopwright.settings.naming import call_parameters, name_parameter, spell_options, spell_titles
@@ -25,7 +26,7 @@ from hopwright.settings.novels import (
     NovelsName,
     NovelStarParameters,
 )
-from hopwright.settings.paths import checkout, home, prompts_folder, sample_folder, storage
+from hopwright.settings.paths import articles_file, checkout, home, prompts_folder, sample_folder, storage
 from hopwright.settings.pictures import (
     PictureQuestionsParameters,
     PicturesEvaluateParameters,
@@ -67,6 +68,7 @@ __all__ = [
     "CorpusIndexParameters",
     "CorpusName",
     "CorpusServeParameters",
+    "DocumentBuildParameters",
     "DomainName",
     "EnvironmentServeParameters",
     "EvaluateParameters",
@@ -113,6 +115,7 @@ __all__ = [
     "VllmParameters",
     "VoterName",
     "apply_preset",
+    "articles_file",
     "call_parameters",
     "checkout",
     "home",
@@ -125,6 +128,7 @@ __all__ = [
     "name_parameter",
     "narrow",
     "prompts_folder",
+    "read_document_options",
     "read_form",
     "read_presets",
     "sample_folder",

@@ -90,8 +90,8 @@ class CorpusAddParameters(CorpusName):
     )
 
 
-class CorpusIndexParameters(CorpusName):
-    """How a corpus is indexed."""
+class CorpusIndexing(CorpusName):
+    """How a corpus is indexed on one machine."""
 
     language: StemmingLanguage = Field(
         default="english", title="Language", description="Whose stop words are dropped and word endings are cut."
@@ -104,7 +104,6 @@ class CorpusIndexParameters(CorpusName):
         description="Parts of the index, each made by one process; 0 takes one for each 250,000 passages, or for each "
         "machine where there are more of these. What a search finds does not depend on it.",
     )
-    part: ShardPartOption = "1/1"
     dense: Annotated[str, Cli(metavar="off|local|URL#MODEL")] = Field(
         default="off",
         max_length=500,
@@ -120,6 +119,12 @@ class CorpusIndexParameters(CorpusName):
         title="Worker processes",
         description="Shards that are made side by side; 0 makes one per processor.",
     )
+
+
+class CorpusIndexParameters(CorpusIndexing):
+    """How a corpus is indexed, or this machine's part of it."""
+
+    part: ShardPartOption = "1/1"
 
 
 class CorpusServeParameters(CorpusName):
@@ -147,7 +152,11 @@ class CorpusChainsParameters(CorpusName):
     """Which questions are made over a corpus."""
 
     hops: list[Literal["2", "3", "4"]] = Field(
-        default=["2", "3", "4"], min_length=1, title="Hops", description="Numbers of hops of the questions."
+        default=["2", "3", "4"],
+        min_length=1,
+        max_length=3,
+        title="Hops",
+        description="Numbers of hops of the questions.",
     )
     most: int = Field(
         default=500,
@@ -156,7 +165,13 @@ class CorpusChainsParameters(CorpusName):
         title="Questions",
         description="The most for each kind (inference, comparison) and number of hops.",
     )
-    seed: int = Field(default=0, ge=0, title="Seed", description="Draws the comparisons and which questions are kept.")
+    seed: int = Field(
+        default=0,
+        ge=0,
+        le=2**31 - 1,
+        title="Seed",
+        description="Draws the comparisons and which questions are kept.",
+    )
 
 
 class EnvironmentServeParameters(CorpusName):

@@ -41,3 +41,8 @@ def prompts_folder() -> Path:
 def sample_folder() -> Path:
     """The sample of Wikidata's facts that ships with the project."""
     return _CHECKOUT / "data" / "sample"
+
+
+def articles_file() -> Path:
+    """The corpus of articles, worded from the sample's facts, that ships with the project."""
+    return _CHECKOUT / "data" / "articles" / "articles.jsonl.gz"

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-_PICTURES = "pictures"
+_PICTURES, _DOCUMENTS = "pictures", "documents"
 PresetName = Literal["none", "offline", "api", "gpu", "paper"]
 _NEEDS_CORPUS = frozenset({"paper"})
 
@@ -16,13 +16,20 @@ _NEEDS_CORPUS = frozenset({"paper"})
 @functools.cache
 def read_presets() -> dict[str, dict[str, Any]]:
     """What each preset of a whole run sets, by its name and group."""
-    return {name: values for name, values in _read_file().items() if name != _PICTURES}
+    return {name: values for name, values in _read_file().items() if name not in (_PICTURES, _DOCUMENTS)}
 
 
 @functools.cache
 def read_picture_presets() -> dict[str, dict[str, Any]]:
     """What each preset of questions about pictures sets, by its name."""
     presets: dict[str, dict[str, Any]] = _read_file()[_PICTURES]
+    return presets
+
+
+@functools.cache
+def read_document_presets() -> dict[str, dict[str, Any]]:
+    """What each preset of questions over documents sets, by its name."""
+    presets: dict[str, dict[str, Any]] = _read_file()[_DOCUMENTS]
     return presets
 
 

@@ -14,6 +14,7 @@ import httpx
 import pytest
 import yaml
 
+from hopwright.settings import DocumentBuildParameters
 from hopwright.stages.registry import list_line
 from tests.e2e.conftest import ROOT, Home
 from tests.e2e.deployed import Place, is_well, list_family, open_place
@@ -146,7 +147,8 @@ def test_the_worker_says_that_it_is_well(place: Place) -> None:
 
 
 def test_the_form_explains_and_bounds_every_parameter(place: Place) -> None:
-    for deployment in ("build-dataset/build", "filter/filter", "evaluate/evaluate", "adjudicate/adjudicate"):
+    stages = ("filter/filter", "evaluate/evaluate", "adjudicate/adjudicate")
+    for deployment in ("build-dataset/build", "build-documents/documents", *stages):
         schema = place.get(f"/deployments/name/{deployment}")["parameter_openapi_schema"]
         for model in schema["definitions"].values():
             for name, parameter in model.get("properties", {}).items():
@@ -163,6 +165,23 @@ def test_the_form_explains_and_bounds_every_parameter(place: Place) -> None:
     refused = httpx.post(f"{place.api}/deployments/{id}/create_flow_run", json=body, timeout=120)
     assert refused.status_code == 409
     assert "seed" in refused.text
+
+
+def test_documents_become_questions_by_their_deployment(place: Place) -> None:
+    pytest.importorskip("tantivy", reason="the extra documents is not installed")
+    form = DocumentBuildParameters().model_dump(mode="json")
+    done = place.watch(
+        place.start("build-documents/documents", **{**form, "preset": "offline", "hops": ["2"], "most": 5})
+    )
+    assert (done["name"], done["state_name"]) == ("documents-sample-articles", "Completed")
+    made = place.home.path / "document-questions" / "sample-articles"
+    assert len((made / "items.jsonl").read_text("utf-8").splitlines()) == 5
+    found = place.list_artifacts([done["id"]])
+    assert {f"{step}-progress" for step in ("facts", "documents", "index", "questions")} <= set(found)
+    assert "| inference, 2 hops |" in found["document-questions"]["data"]
+    again = place.watch(place.start("build-documents/documents", preset="offline"))
+    assert again["state_type"] == "FAILED"
+    assert "holds what hopwright corpus questions wrote earlier" in again["state"]["message"]
 
 
 def test_a_run_by_form_leaves_everything_that_a_maintainer_looks_for(place: Place, by_form: dict[str, Any]) -> None:
