@@ -197,7 +197,7 @@ class EntityProperty(_Entry):
     not their wife and their teacher. Empty for who had a part in a work: all of these go together."""
     both: dict[str, str] = {}
     """What this object and that of another role are together, by that role: `mother` → `the parents of {s}`."""
-    told: str = ""
+    told: tuple[str, ...] = ()
     """The fact as a sentence that does not name the object, for what is asked about it: `{s} is based on {n}`."""
     told_role: str = ""
     """What the object is called after that sentence, where this says who it is: `novelist`; empty where it does not."""
@@ -230,6 +230,8 @@ class EntityProperty(_Entry):
     """What such a partner did with a work, as a verb: `photographed`; empty where none says it."""
     did_once: str = ""
     """The same of one work, where it is said otherwise: `wrote the screenplay of`."""
+    joint: bool = True
+    """Whether somebody with this credit is said to have made the work together with its maker."""
     preposition: str = "with"
     """What joins such a partner to what was done together: a team wins `under` its manager."""
     predicate: tuple[str, ...] = ()

@@ -366,8 +366,8 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
         return False  # two dates that are subtracted, and no way
     if names["next-holder"] and size == _ENUMERATED and (names["year"] > 1 or not names.keys() <= _BESIDE_NEXT):
         return False  # the next laureate is asked for by a death, and then only what that laureate has to do with
-    if names["next-member"] or names["named-member"]:  # one step along a series is enough, or one along each of two
-        return names["next-member"] in (1, 2) and names.keys() <= _BESIDE_SERIES
+    if names["next-member"] or names["named-member"]:  # one step along a series is enough
+        return names["next-member"] == 1 and names.keys() <= _BESIDE_SERIES
     joint = not names.keys().isdisjoint(JOINT_OPERATIONS | COUNTING_JOINT)
     if joint and size == _ENUMERATED and not names.keys() <= _BESIDE_JOINT:
         return False  # what somebody won says nothing of their other work; one choice of a list is enough

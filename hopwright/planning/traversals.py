@@ -431,6 +431,8 @@ class GraphTraversals:
             if not entry.together or whole.measure != entry.ordered_by[0]:
                 continue
             for credit in self.table.credits:
+                if not self.table.entity[credit].joint:
+                    continue
                 held = {one: self.graph.objects(one, credit) for _, one in whole.dates}
                 alone = {objects[0] for objects in held.values() if len(objects) == 1} - {owner}
                 among = {one for objects in held.values() if len(objects) > 1 for one in objects}

@@ -67,7 +67,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("holder", ("year",), "entity", "", 0.15, holder),
     Operation("next-holder", ("year",), "entity", "comparison", 60.0, next_holder),
     Operation("named-member", (), "entity", "", 2.0, named_member, final=0),
-    Operation("next-member", ("entity",), "entity", "comparison", 400.0, next_member, final=0),
+    Operation("next-member", ("entity",), "entity", "comparison", 60.0, next_member, final=0),
     Operation("compare", ("entity", "entity"), "entity", "comparison", 0.1, compare, final=0),
     Operation("compare-three", ("entity", "entity", "entity"), "entity", "comparison", 0.1, compare),
     Operation("next-of-its", ("entity", "date"), "entity", "comparison", 60.0, next_of_its),

@@ -9,14 +9,12 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 
-from hopwright.planning.computation_forms import NextMember, read_form
 from hopwright.planning.dead_ends import DeadEnd, NothingBegins, PlanningDeadEnd
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import satisfies_reader
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.random_draws import draw, draw_by_weights
 from hopwright.planning.traversals import Edge
-from hopwright.records import Compute
 
 _AFTER = 0.6
 """How often the next member is asked for, rather than the one before."""
@@ -55,16 +53,10 @@ def next_member(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Ope
     """The member of a series right after the one that was found, or right before it."""
     (state,) = inputs
     suits = satisfies_reader(builder, context)
-    # One step is taken along a series; a second one along another, by people who held two offices.
-    steps = (one.derivation for one in builder.draft.steps)
-    forms = [read_form(one.expression) for one in steps if isinstance(one, Compute)]
-    gone = {one.series for one in forms if isinstance(one, NextMember)}
-    if gone and builder.traversals.kinds.kind(state.entity) != "person":
-        raise PlanningDeadEnd(DeadEnd.NO_SERIES)
     found = {
         (name, later): one
         for (name, later), one in builder.traversals.members_beside(state.entity).items()
-        if builder.admits(one) and suits(one) and name not in gone
+        if builder.admits(one) and suits(one)
     }
     if not found:
         raise PlanningDeadEnd(DeadEnd.NO_SERIES)

@@ -19,6 +19,8 @@ from hopwright.planning.computation_forms import (
     Combinations,
     Extreme,
     GroupSize,
+    NextHolder,
+    NextMember,
     Rate,
     ShiftedYear,
     YearDistance,
@@ -282,6 +284,11 @@ class _Reading:
         own = find_sides(" ".join(self.vocabulary.label(one) for one in properties_in(hop.derivation)))
         if "first" in own and "last" in find_sides(sided) - allowed:
             yield WordingProblem("direction", f"{called} must say 'first' where it says 'last'")
+        form = read_hop_form(hop)
+        if isinstance(form, NextHolder | NextMember):
+            far = "last" if form.later else "first"
+            if far in find_sides(sided) - allowed:  # the first before is another one than the last before
+                yield WordingProblem("direction", f"{called} must not say '{far}', which is the other end of the list")
         if wrong := find_wrong_age(place.ages, plain):
             yield WordingProblem("precision", f"{called} must {wrong}")
         if self._asks_turned_ratio(hop):

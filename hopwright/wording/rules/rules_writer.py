@@ -391,7 +391,7 @@ class PlanVerbaliser:
             self.openings.append(f"{mark([told], upper_first(scene))}.")
         elif told == 1 and isinstance(derivation, Lookup):  # what comes later is described
             role = self._name_source()
-            scene = self.table.entity[derivation.property].told.replace("{n}", f"{article(role)} {role}")
+            scene = self.pick(self.table.entity[derivation.property].told).replace("{n}", f"{article(role)} {role}")
             scene = scene.replace("{s}", self.described(derivation.subject))
             self.openings.append(f"{mark([told], upper_first(scene))}.")
         else:
@@ -516,7 +516,7 @@ class PlanVerbaliser:
             if self.openings:
                 return ""
             self._based = index
-            told = entry.told.replace("{s}", self.described(lookup.subject))
+            told = self.pick(entry.told).replace("{s}", self.described(lookup.subject))
             self.openings.append(mark([index], f"{upper_first(told)}."))
         return mark([index], f"the {entry.told_role}")
 
@@ -677,10 +677,15 @@ class PlanVerbaliser:
     # ------------------------------------------------------------ templates
 
     def fill(self, templates: Sequence[str], slot: str, phrase: str) -> str:
-        """Choose a template and fill it; a phrase that holds a clause goes to the end, into a template without one."""
+        """Choose a template and fill it; a phrase that holds a clause goes to the end, into a template without one.
+
+        Any other goes into a template without commas, where there is one.
+        """
         if _TRAILING.search(phrase):
             ending = [one for one in templates if one.rstrip("?").endswith(f"{{{slot}}}")] or templates
             templates = [one for one in ending if not _RELATIVE.search(one)] or ending
+        else:  # what is turned about so that a long phrase comes last is stiff around a name
+            templates = [one for one in templates if ", " not in one] or templates
         if slot == "s" and not templates[0].endswith("?") and self._rng.random() < _SHORT:
             templates = [min(templates, key=len)]
         return _tidy(self.pick(templates).replace(f"{{{slot}}}", phrase))
