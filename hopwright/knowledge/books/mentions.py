@@ -24,7 +24,7 @@ _TITLE_ALONE = re.compile(
     r"|Mother|Pa|Papa|Pope|Prince|Princess|Professor|Queen|Regent|Sergeant|Squire|Superintendent|Superior|Uncle)"
     r"(?![A-Za-z])"
 )
-_OF_BEFORE = re.compile(r"[A-Z][a-z]+ of $")
+_OF_BEFORE = re.compile(r"[A-Z][a-z]+\s+of\s+$")
 _MOST_WORDS = 12
 """Words of a place's name that is looked for in longer ones."""
 
@@ -75,7 +75,8 @@ class Entity:
 class Mention:
     """A name at the characters `start` up to `end` of a book's text.
 
-    `entities` is whom it may mean: one, several, or, for a name of which nothing is known, nobody.
+    `entities` is whom it may mean: one, several, or, for a name of which nothing is known, nobody. `within`: places
+    whose name is a part of somebody's, as Austria is of Anne of Austria; who looks for the place finds it there, too.
     """
 
     block: int
@@ -84,6 +85,7 @@ class Mention:
     entities: tuple[int, ...]
     thing: bool = False
     """Whether it names neither: the Diamond, the Parsonage."""
+    within: tuple[int, ...] = ()
 
     @property
     def sure(self) -> bool:
@@ -134,13 +136,14 @@ def build_graph(book: Book, finder: NameFinder | None = None) -> MentionGraph:
     for phrase in found.phrases:
         people = _resolve(form_of(phrase), cast, families, found.kinds, places, offset)
         thing = not people and found.kinds.get(" ".join(phrase.words)) == "thing"
+        within: tuple[int, ...] = ()
         if people and people[0] >= offset and _OF_BEFORE.search(book.text, max(0, phrase.start - 20), phrase.start):
-            people = ()  # Anne of Austria is no place
+            people, within = (), people  # Anne of Austria is no place
         shown = " ".join(book.text[phrase.start : phrase.end].split())
         forms[shown] = people
         if len(people) == 1:
             surfaces[people[0]][shown] += 1
-        rows[phrase.block].append(Mention(phrase.block, phrase.start, phrase.end, people, thing))
+        rows[phrase.block].append(Mention(phrase.block, phrase.start, phrase.end, people, thing, within))
     for index, row in enumerate(rows):
         row += _find_titles(book, index, row)
         row.sort(key=lambda one: (one.start, one.end))
