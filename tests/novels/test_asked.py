@@ -107,8 +107,9 @@ def make(
         async with server:
             with Session(settings(server), folder / "llm.sqlite") as session:
                 counts = await asyncio.to_thread(
-                    write_asked_set, open_books(shelf, ["ledger"]), folder / "set", parameters, session, lambda _: None
-                )
+                    write_asked_set, open_books(shelf, ["ledger"]), folder / "set", parameters, session, lambda _: None,
+                    replace=True,
+                )  # fmt: skip
         return read_novel_set(folder / "set"), {id: one.to_dict() for id, one in counts.items()}
 
     return run(check())

@@ -51,8 +51,9 @@ def make(folder: Path, shelf: Path, server: NameLister) -> NovelSet:
             with Session(settings(server), folder / "llm.sqlite") as session:
                 finder = open_finder(parameters.finder, session.complete_all)
                 await asyncio.to_thread(
-                    write_novel_set, open_books(shelf, ["ledger"]), folder / "set", parameters, lambda _: None, finder
-                )
+                    write_novel_set, open_books(shelf, ["ledger"]), folder / "set", parameters, lambda _: None, finder,
+                    replace=True,
+                )  # fmt: skip
         return read_novel_set(folder / "set")
 
     return run(check())
