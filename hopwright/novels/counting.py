@@ -21,6 +21,7 @@ _VERBS = (
     "|murmured|whispered|resumed|interrupted|inquired|enquired|demanded|retorted|began"
 )
 _LEAST = 30
+_LEAST_LEFT = 4
 _LETTER = "A-Za-zÀ-ÖØ-öø-ÿ"
 _GAP = re.compile(r"\r?\n(?:[ \t\f]*\r?\n)+|\r\r+")
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
@@ -183,8 +184,10 @@ class WindowCounter:
             yield from self._refute_asked(hop, names, given, places[0])
             return
         wanted = hop.entity if hop.entity is not None else int(hop.answer)
-        if any(sum(name in one.possible for one in self.paragraphs) < 2 for name in names):
-            yield "one of its names selects the paragraph alone"
+        for name in names:
+            others = names - {name} or names
+            if sum(others <= one.possible for one in self.paragraphs) < 2:
+                yield "fewer of its names select the paragraph"
         answers, selected = self._answer(hop, names, everything)
         if answers != {wanted}:
             yield f"the text leaves {len(answers)} answers, or another one"
@@ -283,7 +286,7 @@ class WindowCounter:
         """The answers that stay possible when nobody knows the answer before."""
         if hop.step in ("companion", "place", "voice"):
             answers, held = self._answer(hop, frozenset(hop.clues), shown)
-            return answers - {_SOMEBODY} if len(held) > 1 else set()
+            return answers - {_SOMEBODY} if len(held) >= _LEAST_LEFT else set()
         found: set[int] = set()
         for other in sorted((self._persons | self._places) - set(hop.clues)):
             found |= {who for who in self._answer(hop, frozenset([other]), shown)[0] if who >= 0}

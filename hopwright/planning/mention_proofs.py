@@ -1,9 +1,9 @@
 """Proving the steps of a chain on a window, by looking at all of its paragraphs, with and without each of them.
 
-Four things are proven of every step. *Named*: each of its names stands in several paragraphs. *Unique*: its condition
+Four things are proven of every step. *Named*: fewer of its names select several paragraphs. *Unique*: its condition
 selects one paragraph, which surely has the answer. *Needed*: without one of its paragraphs the condition selects none,
 or several answers remain (`next`, `chapters`: or another answer comes out). *Chained*: without the answer before it,
-several paragraphs and answers are left.
+four paragraphs or more, and several answers, are left.
 
 Of a chain it is proven besides that it does not end alike without a paragraph of an earlier hop: another answer on the
 way may lead to the same end.
@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hopwright.knowledge.named_windows import NamedParagraph, NamedWindow
-from hopwright.planning.mention_steps import FEWEST, FREE, Step, StepKind
+from hopwright.planning.mention_steps import FEWEST, FEWEST_LEFT, FREE, Step, StepKind
 
 MANY = 2
 
@@ -43,8 +43,10 @@ def prove_step(window: NamedWindow, step: Step, given: int | None) -> StepProof 
     names = (*((given,) if given is not None and step.follows else ()), *step.clues)
     everything = frozenset(range(len(window.paragraphs)))
     # A chain that was drawn in one window is proven in others, too, where its names may be rarer.
-    if any(len(window.list_naming(name)) < FEWEST for name in names):
-        return Refuted("named", "one of its names selects the paragraph alone")
+    for name in names:
+        others = tuple(other for other in names if other != name) or names
+        if len(_select(window, others, everything)) < FEWEST:
+            return Refuted("named", "fewer of its names select the paragraph")
     answers, selected = _answer(window, step, names, everything)
     if answers != {step.answer} or selected != 1:
         return Refuted("unique", f"{selected} paragraphs are selected and {len(answers)} answers read")
@@ -65,7 +67,7 @@ def prove_step(window: NamedWindow, step: Step, given: int | None) -> StepProof 
     if step.follows:
         left = len(_list_left(window, step, everything))
         if left < MANY:
-            return Refuted("chained", "the answer follows without the one before it")
+            return Refuted("chained", "the answer follows, or nearly so, without the one before it")
     return StepProof(selected, tuple(remaining), left)
 
 
@@ -215,8 +217,8 @@ def _list_left(window: NamedWindow, step: Step, shown: frozenset[int]) -> set[in
         return set(_select(window, step.clues, shown))
     if step.kind in ("companion", "place", "voice"):
         places = _select(window, step.clues, shown)
-        # Where one paragraph is left, the answer before is only one more name in it.
-        if len(places) < MANY:
+        # Where few paragraphs are left, a rare name does what the answer before is for.
+        if len(places) < FEWEST_LEFT:
             return set()
         return {who for place in places for who in _read(window, place, step.clues, step.kind)} - {-1}
     left: set[int] = set()

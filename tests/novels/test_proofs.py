@@ -50,15 +50,18 @@ CHAIN = (step("first", (ANN,), 0, BOB), step("companion", (DAN,), 2, EVE, follow
 
 @pytest.mark.parametrize(("end", "proof"), [(GUS, ""), (EVE, "needed")])
 def test_another_answer_on_the_way_may_lead_to_the_same_end(end: int, proof: str) -> None:
-    assert refuse(make_window(*BEGIN, (CID, DAN, end)), *CHAIN) == proof
+    assert refuse(make_window(*BEGIN, (CID, DAN, end), (DAN, ANN), (DAN, GUS)), *CHAIN) == proof
 
 
 def test_the_answer_before_is_needed_to_find_the_paragraph() -> None:
-    """Where the other names select the paragraph alone, one of the two named there besides is the answer."""
+    """Where the other names select the paragraph alone, or one of a few, the answer before is not needed."""
     assert refuse(make_window(*BEGIN, (CID, FAY)), *CHAIN) == "named"
+    rare = make_window(*BEGIN, (CID, DAN, GUS), (DAN, GUS))
+    assert refuse(rare, *CHAIN) == "chained"
     three = step("companion", (DAN, GUS), 2, EVE, follows=True)
-    window = make_window((ANN, BOB), (ANN, CID, FAY), (BOB, DAN, EVE, GUS), (CID, DAN), (CID, GUS))
-    assert refuse(window, CHAIN[0], three) == "chained"
+    window = [(ANN, BOB), (ANN, CID, FAY), (BOB, DAN, EVE, GUS), (BOB, DAN), (BOB, GUS)]
+    assert refuse(make_window(*window), CHAIN[0], three) == "named"
+    assert refuse(make_window(*window, (DAN, GUS, CID)), CHAIN[0], three) == "chained"
 
 
 def test_who_is_named_once_is_not_asked_for_as_named_first() -> None:
