@@ -21,12 +21,13 @@ _VERBS = (
     "|murmured|whispered|resumed|interrupted|inquired|enquired|demanded|retorted|began"
 )
 _LEAST = 30
+_LEAST_LEFT = 4
 _LETTER = "A-Za-zÀ-ÖØ-öø-ÿ"
 _GAP = re.compile(r"\r?\n(?:[ \t\f]*\r?\n)+|\r\r+")
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
-_RUN = re.compile(rf"(?<![{_LETTER}'’])[{_LETTER}]+")
+_RUN = re.compile(rf"(?<![{_LETTER}])(?<![{_LETTER}]['’])[{_LETTER}]+")
 _CAPITALS = re.compile(r"(?<![A-Za-z])[A-ZÀ-Þ]{2,}(?![a-z])")
-_OF = re.compile(r"[A-Z][a-z]+ of $")
+_OF = re.compile(r"[A-Z][a-z]+\s+of\s+$")
 _SAID_AFTER = re.compile(rf"[\s,]*\b(?:{_VERBS})\s+")
 _SAYS_NEXT = re.compile(rf"\s+(?:{_VERBS})\b")
 _SAID_BEFORE = re.compile(rf"\s+(?:{_VERBS})(?:\s+\w+){{0,3}}\s*[,:]\s*(?:--)?\s*")
@@ -37,12 +38,14 @@ _SOMEBODY = -1
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A name in a paragraph: its place in the paragraph's text, and whom it may mean; nobody where it is not known."""
+    """A name in a paragraph: its place in the paragraph's text, and whom it may mean; nobody where it is not known.
+    within: places whose name is a part of somebody's, who may be said to be named there."""
 
     start: int
     end: int
     who: frozenset[int]
     thing: bool
+    within: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +122,31 @@ class WindowCounter:
             for reason in self._refute_hop(hop, given if hop.depends_on else None, own):
                 yield f"hop {hop.index}: {reason}"
             given = hop.entity
+        for hop, own in zip(item.hops[:-1], places, strict=False):
+            if any(self._ends_alike(item, hop.index, place) for place in own):
+                yield f"hop {hop.index}: the chain ends alike without its paragraph"
+
+    def _ends_alike(self, item: NovelItem, index: int, place: int) -> bool:
+        """Whether a chain leads to its answer without a paragraph of one hop; from there on, for the hops before it do
+        not rest on that."""
+        shown = [one for one in range(len(self.paragraphs)) if one != place]
+        last = item.hops[-1]
+        found: set[int] = set()
+        for hop in item.hops[index - 1 :]:
+            if hop.step == "asked":
+                # The paragraph is the only one that names its names.
+                return False
+            before = found
+            if hop.index == index:
+                before = {item.hops[index - 2].entity or 0} if hop.depends_on else {_SOMEBODY}
+            found = set()
+            for given in before:
+                if given < 0 and hop.depends_on:
+                    found.add(_SOMEBODY)
+                    continue
+                names = frozenset(hop.clues) | (frozenset([given]) if hop.depends_on else frozenset())
+                found |= self._answer(hop, names, shown)[0]
+        return found == {last.entity if last.entity is not None else int(last.answer)}
 
     def _refute_names(self, item: NovelItem) -> Iterator[str]:
         """Names in a model's questions that are none of the hop's: they could select a paragraph, too."""
@@ -156,10 +184,17 @@ class WindowCounter:
             yield from self._refute_asked(hop, names, given, places[0])
             return
         wanted = hop.entity if hop.entity is not None else int(hop.answer)
+        for name in names:
+            others = names - {name} or names
+            if sum(others <= one.possible for one in self.paragraphs) < 2:
+                yield "fewer of its names select the paragraph"
         answers, selected = self._answer(hop, names, everything)
         if answers != {wanted}:
             yield f"the text leaves {len(answers)} answers, or another one"
             return
+        own = places if hop.step == "chapters" else places[:1]
+        if not all(self.paragraphs[place].long_enough for place in own):
+            yield "its paragraph is too short"
         if not set(places) <= selected:
             yield "it does not rest on the paragraph that it states"
         if hop.step in ("speaker", "companion", "place", "voice") and len(selected) != 1:
@@ -190,7 +225,7 @@ class WindowCounter:
         if not naming:
             return set(), set()
         if hop.step == "chapters":
-            return self._count_chapters(naming[0], naming[-1], name), {naming[0], naming[-1]}
+            return self._count_chapters(naming, name), {naming[0], naming[-1]}
         if hop.step == "next":
             return self._find_next(name, shown, naming[-1])
         place = naming[0] if hop.step == "first" else naming[-1]
@@ -199,7 +234,7 @@ class WindowCounter:
     def _read_answer(self, step: str, number: int, names: frozenset[int]) -> set[int]:
         one = self.paragraphs[number]
         answers: set[int] = set()
-        if one.stranger or not one.long_enough or not names <= one.sure:
+        if one.stranger or not names <= one.sure:
             answers.add(_SOMEBODY)
         if step == "voice":
             return answers | self._find_speakers(number)
@@ -216,7 +251,9 @@ class WindowCounter:
             if number < last:
                 continue
             one = self.paragraphs[number]
-            order += [(number, frozenset([who, _SOMEBODY])) for who in one.possible - _union(one.names)]
+            order += [
+                (number, frozenset([who, _SOMEBODY])) for who in (one.possible & self._persons) - _union(one.names)
+            ]
             order += [(number, seen.who) for seen in one.names if not seen.thing and not seen.who & self._places]
         ends = [place for place, (_, who) in enumerate(order) if name in who]
         if not ends or ends[-1] + 1 == len(order):
@@ -227,17 +264,29 @@ class WindowCounter:
             return {_SOMEBODY, -2}, {number, following}
         return set(next_who), {number, following}
 
-    def _count_chapters(self, first: int, last: int, name: int) -> set[int]:
-        ends = self.paragraphs[first], self.paragraphs[last]
-        (part, number), (other, after) = self._chapters[first], self._chapters[last]
-        if part != other or not number or not after or not all(name in one.sure and one.long_enough for one in ends):
-            return {_SOMEBODY, -2}
-        return {after - number - 1}
+    def _count_chapters(self, naming: Sequence[int], name: int) -> set[int]:
+        """The numbers of chapters that stay possible: a paragraph that only may name somebody may be the first or last
+        one, or not."""
+        found: set[int] = set()
+        for first in self._list_first(naming, name):
+            for last in self._list_first(naming[::-1], name):
+                (part, number), (other, after) = self._chapters[first], self._chapters[last]
+                if part != other or not number or not after:
+                    return {_SOMEBODY, -2}
+                found.add(after - number - 1)
+        return found
+
+    def _list_first(self, naming: Sequence[int], name: int) -> Iterator[int]:
+        for place in naming:
+            yield place
+            if name in self.paragraphs[place].sure:
+                return
 
     def _leave_open(self, hop: NovelHop, shown: Sequence[int]) -> set[int]:
         """The answers that stay possible when nobody knows the answer before."""
         if hop.step in ("companion", "place", "voice"):
-            return self._answer(hop, frozenset(hop.clues), shown)[0] - {_SOMEBODY}
+            answers, held = self._answer(hop, frozenset(hop.clues), shown)
+            return answers - {_SOMEBODY} if len(held) >= _LEAST_LEFT else set()
         found: set[int] = set()
         for other in sorted((self._persons | self._places) - set(hop.clues)):
             found |= {who for who in self._answer(hop, frozenset([other]), shown)[0] if who >= 0}
@@ -281,7 +330,7 @@ class WindowCounter:
             text=text,
             names=names,
             sure=frozenset(next(iter(one.who)) for one in names if len(one.who) == 1),
-            possible=frozenset(_union(names) | capitals),
+            possible=frozenset(_union(names) | capitals).union(*(one.within for one in names)),
             stranger=any(not one.who and not one.thing for one in names),
             things=any(one.thing for one in names),
             long_enough=len(_WORD.findall(text)) >= _LEAST,
@@ -297,10 +346,11 @@ class WindowCounter:
             for pattern, form in self._list_forms(runs, number):
                 if match := pattern.match(text, run.start()):
                     who = frozenset(self._names.forms[form])
+                    within: frozenset[int] = frozenset()
                     if who & self._places and _OF.search(text, max(0, run.start() - 20), run.start()):
-                        who = frozenset()
+                        who, within = frozenset(), who
                     end = match.end()
-                    yield Seen(run.start(), end, who, form in self._things)
+                    yield Seen(run.start(), end, who, form in self._things, within)
                     break
 
     def _list_forms(self, runs: Sequence[re.Match[str]], number: int) -> Iterator[tuple[re.Pattern[str], str]]:

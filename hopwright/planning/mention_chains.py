@@ -75,7 +75,8 @@ class ChainDrawer:
         rng = random.Random(f"{self._seed}:{self._key}:{hops}")
         openings = list(self._openings)
         rng.shuffle(openings)
-        openings = [step for step in openings if _fits(step, last=hops == 1)]
+        # How many chapters lie between is no question of its own about a text.
+        openings = [step for step in openings if _fits(step, last=hops == 1) and (hops > 1 or step.kind != "chapters")]
         found: list[ProvenChain] = []
         seen: set[tuple[Step, ...]] = set()
         # Kinds that open many chains would hide the others: one of each kind in turn.
@@ -107,9 +108,11 @@ class ChainDrawer:
             following = self._following[last.answer] = self._finder.list_following(last.answer)
         taken = {clue for step in steps for clue in step.clues} | {step.answer for step in steps}
         used = {place for step in steps for place in step.places}
+        # "The next after the last mention of the next after the last mention of …" is a riddle of words.
+        told = {step.kind for step in steps} & {"first", "last", "next"}
         fit = [
             step for step in following
-            if not used & set(step.places) and not taken & set(step.clues)
+            if step.kind not in told and not used & set(step.places) and not taken & set(step.clues)
             and (step.ends or step.answer not in taken) and _fits(step, last=len(steps) + 1 == hops)
             and self._distance(last, step) in apart
         ]  # fmt: skip
@@ -141,7 +144,7 @@ def measure_chain(
 
 def select_chains(chains: Sequence[ProvenChain], most: int, seed: int, key: str) -> list[ProvenChain]:
     """At most `most` of these: kinds, distances and depths in turn, no answer in more than a tenth, no step in more
-    than a fiftieth."""
+    than a fiftieth, chapters counted in a twentieth."""
     rng = random.Random(f"{seed}:{key}:select")
     groups: dict[tuple[str, str], list[ProvenChain]] = defaultdict(list)
     for chain in chains:
@@ -155,9 +158,12 @@ def select_chains(chains: Sequence[ProvenChain], most: int, seed: int, key: str)
     # A small set would otherwise have the first kinds and bands of the alphabet alone.
     order = sorted(groups)
     rng.shuffle(order)
-    while groups and len(taken) < most:
+    counting = 0
+    before = -1
+    while groups and before < len(taken) < most:
+        before = len(taken)
         for name in order:
-            while groups.get(name):
+            while groups.get(name) and (name[0] != "chapters" or 20 * counting + 10 <= len(taken)):
                 chain = groups[name].pop()
                 last = chain.steps[-1]
                 final = (last.ends, last.answer)
@@ -165,6 +171,7 @@ def select_chains(chains: Sequence[ProvenChain], most: int, seed: int, key: str)
                     answers[final] += 1
                     used.update(chain.steps)
                     taken.append(chain)
+                    counting += last.kind == "chapters"
                     break
             if len(taken) == most:
                 break

@@ -1,8 +1,12 @@
 """Proving the steps of a chain on a window, by looking at all of its paragraphs, with and without each of them.
 
-Three things are proven of every step. *Unique*: its condition selects one paragraph, which surely has the answer.
-*Needed*: without one of its paragraphs the condition selects none, or several answers remain (`next`, `chapters`: or
-another answer comes out). *Chained*: without the answer before it, several paragraphs and answers are left.
+Four things are proven of every step. *Named*: fewer of its names select several paragraphs. *Unique*: its condition
+selects one paragraph, which surely has the answer. *Needed*: without one of its paragraphs the condition selects none,
+or several answers remain (`next`, `chapters`: or another answer comes out). *Chained*: without the answer before it,
+four paragraphs or more, and several answers, are left.
+
+Of a chain it is proven besides that it does not end alike without a paragraph of an earlier hop: another answer on the
+way may lead to the same end.
 """
 
 from __future__ import annotations
@@ -11,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hopwright.knowledge.named_windows import NamedParagraph, NamedWindow
-from hopwright.planning.mention_steps import FREE, Step, StepKind
+from hopwright.planning.mention_steps import FEWEST, FEWEST_LEFT, FREE, Step, StepKind
 
 MANY = 2
 
@@ -38,9 +42,19 @@ def prove_step(window: NamedWindow, step: Step, given: int | None) -> StepProof 
     """Prove one step; `given` is the answer before it, None where it follows none."""
     names = (*((given,) if given is not None and step.follows else ()), *step.clues)
     everything = frozenset(range(len(window.paragraphs)))
+    # A chain that was drawn in one window is proven in others, too, where its names may be rarer.
+    for name in names:
+        others = tuple(other for other in names if other != name) or names
+        if len(_select(window, others, everything)) < FEWEST:
+            return Refuted("named", "fewer of its names select the paragraph")
     answers, selected = _answer(window, step, names, everything)
     if answers != {step.answer} or selected != 1:
         return Refuted("unique", f"{selected} paragraphs are selected and {len(answers)} answers read")
+    own = step.places if step.kind == "chapters" else step.places[:1]
+    if not all(window.paragraphs[place].usable for place in own):
+        return Refuted("unique", "its paragraph is too short")
+    if step.kind == "chapters" and not set(step.places) >= {window.list_naming(names[0])[end] for end in (0, -1)}:
+        return Refuted("unique", "another paragraph may be the first or the last")
     remaining: list[tuple[int, ...]] = []
     for place in step.places:
         rest, _ = _answer(window, step, names, everything - {place})
@@ -53,7 +67,7 @@ def prove_step(window: NamedWindow, step: Step, given: int | None) -> StepProof 
     if step.follows:
         left = len(_list_left(window, step, everything))
         if left < MANY:
-            return Refuted("chained", "the answer follows without the one before it")
+            return Refuted("chained", "the answer follows, or nearly so, without the one before it")
     return StepProof(selected, tuple(remaining), left)
 
 
@@ -63,9 +77,11 @@ class WindowProver:
     def __init__(self, window: NamedWindow) -> None:
         self._window = window
         self._proven: dict[tuple[Step, int | None], StepProof | Refuted] = {}
+        self._without: dict[tuple[Step, int, int], set[int]] = {}
 
     def prove(self, steps: Sequence[Step]) -> tuple[StepProof, ...] | Refuted:
-        """Prove all steps of a chain, and that no two rest on one paragraph or speak of one entity."""
+        """Prove all steps of a chain, that no two rest on one paragraph or speak of one entity, and that the chain does
+        not end alike without one of its paragraphs."""
         places = [place for step in steps for place in step.places]
         if len(places) != len(set(places)):
             return Refuted("distinct", "two hops rest on one paragraph")
@@ -84,7 +100,27 @@ class WindowProver:
                 return proof
             proofs.append(proof)
             given = step.answer
+        for number, (step, proof) in enumerate(zip(steps[:-1], proofs, strict=False), start=1):
+            for place, rest in zip(step.places, proof.without, strict=True):
+                if self._lead_on(steps[number:], set(rest), place) == {steps[-1].answer}:
+                    return Refuted("needed", "the chain ends alike without a paragraph")
         return tuple(proofs)
+
+    def _lead_on(self, steps: Sequence[Step], answers: set[int], place: int) -> set[int]:
+        """Everything to which the rest of a chain leads from these answers where one paragraph is not shown."""
+        for step in steps:
+            following: set[int] = set()
+            for given in answers:
+                following |= {-1} if given < 0 else self._answer_without(step, given, place)
+            answers = following
+        return answers
+
+    def _answer_without(self, step: Step, given: int, place: int) -> set[int]:
+        key = (step, given, place)
+        if key not in self._without:
+            shown = frozenset(range(len(self._window.paragraphs))) - {place}
+            self._without[key] = _answer(self._window, step, (given, *step.clues), shown)[0]
+        return self._without[key]
 
 
 def _answer(
@@ -109,7 +145,7 @@ def _answer(
     if not naming:
         return set(), 0
     if step.kind == "chapters":
-        return _count(window.paragraphs, naming[0], naming[-1], names[0])
+        return _count(window.paragraphs, naming, names[0])
     if step.kind == "next":
         return _follow(window, names[0], shown)
     place = naming[0] if step.kind == "first" else naming[-1]
@@ -132,7 +168,7 @@ def _holds(paragraph: NamedParagraph, names: tuple[int, ...], answer: int) -> bo
 def _read(window: NamedWindow, place: int, names: tuple[int, ...], kind: StepKind) -> set[int]:
     """What a paragraph may answer: -1 stands for somebody of whom nothing is known."""
     paragraph = window.paragraphs[place]
-    unsure = {-1} if paragraph.unknown or not set(names) <= paragraph.sure or not paragraph.usable else set()
+    unsure = {-1} if paragraph.unknown or not set(names) <= paragraph.sure else set()
     if kind == "voice":
         return set(paragraph.speakers) | unsure
     kinds = window.persons if kind == "companion" else window.places
@@ -144,13 +180,23 @@ def _read(window: NamedWindow, place: int, names: tuple[int, ...], kind: StepKin
     return others | unsure
 
 
-def _count(paragraphs: Sequence[NamedParagraph], first: int, last: int, entity: int) -> tuple[set[int], int]:
-    before, after = paragraphs[first], paragraphs[last]
-    if entity not in before.sure or entity not in after.sure or before.chapter is None or after.chapter is None:
-        return {-1, -2}, 1
-    if before.chapter[0] != after.chapter[0]:
-        return {-1, -2}, 1
-    return {after.chapter[1] - before.chapter[1] - 1}, 1
+def _count(paragraphs: Sequence[NamedParagraph], naming: Sequence[int], entity: int) -> tuple[set[int], int]:
+    """The numbers of chapters that the first and the last paragraph leave open: one that only may name somebody counts,
+    and so does the next one."""
+    answers: set[int] = set()
+    for first in _list_ends(paragraphs, naming, entity):
+        for last in _list_ends(paragraphs, naming[::-1], entity):
+            before, after = paragraphs[first].chapter, paragraphs[last].chapter
+            if before is None or after is None or before[0] != after[0]:
+                return {-1, -2}, 1
+            answers.add(after[1] - before[1] - 1)
+    return answers, 1
+
+
+def _list_ends(paragraphs: Sequence[NamedParagraph], naming: Sequence[int], entity: int) -> list[int]:
+    """Those of the paragraphs that may be the first to name an entity: all up to the one that surely does."""
+    sure = next((number for number, place in enumerate(naming) if entity in paragraphs[place].sure), len(naming))
+    return list(naming[: sure + 1])
 
 
 def _follow(window: NamedWindow, entity: int, shown: frozenset[int]) -> tuple[set[int], int]:
@@ -171,6 +217,9 @@ def _list_left(window: NamedWindow, step: Step, shown: frozenset[int]) -> set[in
         return set(_select(window, step.clues, shown))
     if step.kind in ("companion", "place", "voice"):
         places = _select(window, step.clues, shown)
+        # Where few paragraphs are left, a rare name does what the answer before is for.
+        if len(places) < FEWEST_LEFT:
+            return set()
         return {who for place in places for who in _read(window, place, step.clues, step.kind)} - {-1}
     left: set[int] = set()
     for other in sorted(everybody):

@@ -22,6 +22,9 @@ FREE = -1
 """The answer of a step whose words a model chooses: a span of the paragraph, which is known when it has answered."""
 FEWEST = 2
 """Paragraphs that each of two names must have of its own, so that neither selects the paragraph alone."""
+FEWEST_LEFT = 4
+"""Paragraphs that a hop by rules leaves open without the answer before it: of two, a guess finds the right one, and a
+rare name gives it away."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
 from hopwright.knowledge.books.book import Book
@@ -24,7 +24,9 @@ _TITLE_ALONE = re.compile(
     r"|Mother|Pa|Papa|Pope|Prince|Princess|Professor|Queen|Regent|Sergeant|Squire|Superintendent|Superior|Uncle)"
     r"(?![A-Za-z])"
 )
-_OF_BEFORE = re.compile(r"[A-Z][a-z]+ of $")
+_OF_BEFORE = re.compile(r"[A-Z][a-z]+\s+of\s+$")
+_EMPHASIS_BEFORE = re.compile(r"_(?:[A-Za-z]+\s+){0,2}$")
+_FEWEST_EMPHASISED = 3
 _MOST_WORDS = 12
 """Words of a place's name that is looked for in longer ones."""
 
@@ -75,7 +77,8 @@ class Entity:
 class Mention:
     """A name at the characters `start` up to `end` of a book's text.
 
-    `entities` is whom it may mean: one, several, or, for a name of which nothing is known, nobody.
+    `entities` is whom it may mean: one, several, or, for a name of which nothing is known, nobody. `within`: places
+    whose name is a part of somebody's, as Austria is of Anne of Austria; who looks for the place finds it there, too.
     """
 
     block: int
@@ -84,6 +87,7 @@ class Mention:
     entities: tuple[int, ...]
     thing: bool = False
     """Whether it names neither: the Diamond, the Parsonage."""
+    within: tuple[int, ...] = ()
 
     @property
     def sure(self) -> bool:
@@ -123,7 +127,7 @@ def build_graph(book: Book, finder: NameFinder | None = None) -> MentionGraph:
     """The mention graph of a book; the same book and finder give the same graph."""
     finder = finder or RuleFinder()
     words = load_name_words()
-    found = finder.find(book)
+    found = _set_works_apart(book, finder.find(book))
     cast = gather_cast(found.phrases, found.kinds, words)
     places = _gather_places(found, words.endings)
     families = _gather_families(cast)
@@ -134,13 +138,14 @@ def build_graph(book: Book, finder: NameFinder | None = None) -> MentionGraph:
     for phrase in found.phrases:
         people = _resolve(form_of(phrase), cast, families, found.kinds, places, offset)
         thing = not people and found.kinds.get(" ".join(phrase.words)) == "thing"
+        within: tuple[int, ...] = ()
         if people and people[0] >= offset and _OF_BEFORE.search(book.text, max(0, phrase.start - 20), phrase.start):
-            people = ()  # Anne of Austria is no place
+            people, within = (), people  # Anne of Austria is no place
         shown = " ".join(book.text[phrase.start : phrase.end].split())
         forms[shown] = people
         if len(people) == 1:
             surfaces[people[0]][shown] += 1
-        rows[phrase.block].append(Mention(phrase.block, phrase.start, phrase.end, people, thing))
+        rows[phrase.block].append(Mention(phrase.block, phrase.start, phrase.end, people, thing, within))
     for index, row in enumerate(rows):
         row += _find_titles(book, index, row)
         row.sort(key=lambda one: (one.start, one.end))
@@ -150,8 +155,26 @@ def build_graph(book: Book, finder: NameFinder | None = None) -> MentionGraph:
     ]
     place_count = 1 + max(places.values(), default=-1)
     entities += [_make_entity(offset + number, "place", "", surfaces[offset + number]) for number in range(place_count)]
+    entities = _call_by_full_names(entities, surfaces)
     by_block = tuple(tuple(row) for row in rows)
     return MentionGraph(tuple(entities), by_block, tuple(_quote(book, by_block, entities)), finder.name, forms)
+
+
+def _set_works_apart(book: Book, found: FoundNames) -> FoundNames:
+    """The names with those as things that stand in italics more often than not: they are a book's or a ship's, as
+    _Robinson Crusoe_; a person is stressed now and then."""
+    total: Counter[str] = Counter()
+    emphasised: Counter[str] = Counter()
+    for one in found.phrases:
+        name = " ".join(one.words)
+        total[name] += 1
+        before = book.text[max(0, one.start - 40) : one.start]
+        if book.text.startswith("_", one.end) and _EMPHASIS_BEFORE.search(before):
+            emphasised[name] += 1
+    works: dict[str, NameKind] = {
+        name: "thing" for name, count in emphasised.items() if count >= _FEWEST_EMPHASISED and 2 * count > total[name]
+    }
+    return FoundNames(found.phrases, {**found.kinds, **works})
 
 
 def _find_titles(book: Book, index: int, known: list[Mention]) -> list[Mention]:
@@ -234,6 +257,23 @@ def _make_entity(number: int, kind: EntityKind, gender: Gender, surfaces: Counte
         titled = [form for form in ranked if form.endswith(f" {name}") and surfaces[form] * 3 >= surfaces[name]]
         name = titled[0] if titled else name
     return Entity(number, kind, name, tuple(ranked), gender, surfaces.total())
+
+
+def _call_by_full_names(entities: list[Entity], surfaces: dict[int, Counter[str]]) -> list[Entity]:
+    """The entities; who would be called by a given name that others bear, too, is called by the whole name: a reader
+    who is asked about "John" looks at every John."""
+    bearers: dict[str, set[int]] = defaultdict(set)
+    for one in entities:
+        for alias in one.aliases:
+            for word in alias.split():
+                bearers[word].add(one.id)
+    called: list[Entity] = []
+    for one in entities:
+        counts = surfaces[one.id]
+        whole = [name for name in one.aliases if name.split()[0] == one.name != name and counts[name] > 1]
+        shared = one.kind == "person" and len(bearers[one.name]) > 1
+        called.append(replace(one, name=whole[0]) if shared and whole else one)
+    return called
 
 
 def _quote(

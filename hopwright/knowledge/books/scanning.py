@@ -12,6 +12,8 @@ from hopwright.knowledge.books.book import Book
 from hopwright.knowledge.books.name_words import NameWords
 
 LETTER = "A-Za-zÀ-ÖØ-öø-ÿ"
+NAME_BEGINS = rf"(?<![{LETTER}])(?<![{LETTER}]['’])"
+"""Where a name may begin: not within a word, but behind a single quotation mark."""
 _NAME = r"(?:[dDlL]['’]|O['’]|Mc|Mac|St\. ?)?[A-ZÀ-ÖØ-Þ][a-zà-öø-ÿ]+(?:-[A-ZÀ-ÖØ-Þ]?[a-zà-öø-ÿ]+)*"
 _PARTICLE = r"(?:de la|de|du|von|van|Van|des)"
 _SPEECH = (
@@ -132,7 +134,7 @@ def _compile(words: NameWords) -> re.Pattern[str]:
     # "Poor Mrs. S": what stands before a title is no part of the name.
     name = rf"(?!(?:{short}|{titles})\b){_NAME}(?:['’]s(?=\s+(?:{endings})\b))?"
     return re.compile(
-        rf"(?<![{LETTER}'’])(?P<titles>(?:(?:(?:{short})\b\.?|(?:{titles})\b)\s+(?:of\s+(?=[A-ZÀ-Þ]))?){{0,{MOST_TITLES}}})"
+        rf"{NAME_BEGINS}(?P<titles>(?:(?:(?:{short})\b\.?|(?:{titles})\b)\s+(?:of\s+(?=[A-ZÀ-Þ]))?){{0,{MOST_TITLES}}})"
         rf"(?P<words>(?:{_PARTICLE}\s+)?{name}(?:\s+(?:{_PARTICLE}\s+)?{name})*)(?![{LETTER}])"
     )
 

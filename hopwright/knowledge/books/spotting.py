@@ -14,7 +14,15 @@ from dataclasses import dataclass
 from hopwright.knowledge.books.book import Book
 from hopwright.knowledge.books.mentions import FoundNames
 from hopwright.knowledge.books.name_words import NameWords, load_name_words
-from hopwright.knowledge.books.scanning import ABBREVIATED_TITLES, LETTER, MOST_TITLES, SAME_TITLE, NameKind, Phrase
+from hopwright.knowledge.books.scanning import (
+    ABBREVIATED_TITLES,
+    LETTER,
+    MOST_TITLES,
+    NAME_BEGINS,
+    SAME_TITLE,
+    NameKind,
+    Phrase,
+)
 
 _POSSESSIVE = re.compile(r"(?:['’]s?|[\s,.;:!?—–-]+)$")
 _OPENS = re.compile(r"(?:[.!?:“\"‘—_(\[*]|--)[\s\"“‘_('*]*$|^\s*$")
@@ -73,7 +81,7 @@ def _find(book: Book, kinds: Iterable[str], words: NameWords) -> Iterator[Phrase
     others = "|".join(sorted(words.titles - ABBREVIATED_TITLES, key=lambda one: (-len(one), one)))
     held = "|".join(re.escape(name).replace(r"\ ", r"\s+") for name in names)
     pattern = re.compile(
-        rf"(?<![{LETTER}'’])(?P<titles>(?:(?:(?:{titles})\b\.?|(?:{others})\b)\s+){{0,{MOST_TITLES}}})(?P<words>{held})(?![{LETTER}])"
+        rf"{NAME_BEGINS}(?P<titles>(?:(?:(?:{titles})\b\.?|(?:{others})\b)\s+){{0,{MOST_TITLES}}})(?P<words>{held})(?![{LETTER}])"
     )
     for index, block in enumerate(book.blocks):
         for match in pattern.finditer(book.text, block.start, block.end):

@@ -127,7 +127,8 @@ class WindowReader:
     def _view_block(self, index: int, first: int) -> NamedParagraph:
         block, mentions = self.book.blocks[index], self.graph.by_block[index]
         sure = frozenset(one.entities[0] for one in mentions if one.sure)
-        possible = sure | {who for one in mentions for who in one.entities} | self._capitals.get(index, frozenset())
+        possible = sure | {who for one in mentions for who in (*one.entities, *one.within)}
+        possible |= self._capitals.get(index, frozenset())
         return NamedParagraph(
             block=index,
             position=self.table.count(first, index),

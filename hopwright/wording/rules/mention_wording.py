@@ -1,13 +1,14 @@
 """The wording of chains over a window of a novel, by rule.
 
-A chain of one or two hops is one question, the second hop naming the first one's answer by a noun phrase. A longer one
-first says whom its earlier hops lead to, and asks about that person. The names that are known stand before the noun
-phrase, so that the sentence branches to the right.
+Every hop but the last is told in a sentence of its own, and the next one speaks of "that person", "that other person"
+or "that third person"; phrases within phrases are read by nobody. Only who says some words is named by a phrase. The
+names that are known stand before it, so that the sentence branches to the right.
 """
 
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -50,71 +51,52 @@ class WordedChain:
 _QUESTIONS: Mapping[StepKind, tuple[str, ...]] = {
     "speaker": ("who says, {quoted}?", "who is it that says, {quoted}?", "whose words are {quoted}?"),
     "companion": (
-        "who is the only {other}person named in the one paragraph that names {names}?",
-        "which {other}person is named in the only paragraph that names {names}?",
-        "who{else_} is named in the only paragraph that names {names}?",
+        "who{else_} is mentioned in the only paragraph that mentions {names}?",
+        "which {other}person is mentioned in the only paragraph that mentions {names}?",
     ),
     "place": (
-        "which place is named in the only paragraph that names {names}?",
-        "what is the one place named in the only paragraph that names {names}?",
+        "which place is mentioned in the only paragraph that mentions {names}?",
+        "what is the name of the place mentioned in the only paragraph that mentions {names}?",
     ),
-    "voice": (
-        "who is named as the speaker in the only paragraph that names {names}?",
-        "which speaker is named as such in the only paragraph that names {names}?",
-        "who is said to speak in the only paragraph that names {names}?",
-    ),
+    "voice": ("who is named as the speaker in the only paragraph that mentions {names}?",),
     "first": (
-        "who is the only {other}person named in the first paragraph that names {names}?",
-        "which {other}person is named in the first paragraph that names {names}?",
+        "who{else_} is mentioned in the first paragraph that mentions {names}?",
+        "which {other}person is mentioned in the first paragraph that mentions {names}?",
     ),
     "last": (
-        "who is the only {other}person named in the last paragraph that names {names}?",
-        "which {other}person is named in the last paragraph that names {names}?",
+        "who{else_} is mentioned in the last paragraph that mentions {names}?",
+        "which {other}person is mentioned in the last paragraph that mentions {names}?",
     ),
     "next": (
-        "who is the next person named after the last mention of {names}?",
-        "which person is the next to be named after {names} is named for the last time?",
+        "who is the next person to be mentioned after the last mention of {names}?",
+        "which person is the first to be mentioned after the last mention of {names}?",
     ),
-    "chapters": (
-        "how many chapters lie strictly between the first and the last chapter that name {names}?",
-        "how many chapters come between the first chapter that names {names} and the last one that does so?",
-    ),
+    "chapters": ("how many full chapters lie between the first and the last mention of {names}?",),
 }
-_PHRASES: Mapping[StepKind, str] = {
-    "speaker": "the person who says {quoted}",
-    "companion": "the only {other}person named in the one paragraph that names {names}",
-    "place": "the one place named in the only paragraph that names {names}",
-    "voice": "the person named as the speaker in the only paragraph that names {names}",
-    "first": "the only {other}person named in the first paragraph that names {names}",
-    "last": "the only {other}person named in the last paragraph that names {names}",
-    "next": "the next person named after the last mention of {names}",
-}
-_STATEMENTS: Mapping[StepKind, tuple[tuple[str, str], ...]] = {
+_STATEMENTS: Mapping[StepKind, tuple[str, ...]] = {
     "companion": (
-        ("only one paragraph names {names}, and it names one {other}person", "that {other}person"),
-        ("the only paragraph that names {names} also names one {other}person", "that {other}person"),
+        "only one paragraph mentions {names}, and it mentions {found}",
+        "the only paragraph that mentions {names} mentions {found}",
     ),
     "place": (
-        ("only one paragraph names {names}, and it names one place", "that place"),
-        ("the only paragraph that names {names} also names one place", "that place"),
+        "only one paragraph mentions {names}, and it mentions {found}",
+        "the only paragraph that mentions {names} mentions {found}",
     ),
     "voice": (
-        ("only one paragraph names {names}, and it has one named speaker", "that speaker"),
-        ("the only paragraph that names {names} has one named speaker", "that speaker"),
+        "only one paragraph mentions {names}, and it names {found}",
+        "the only paragraph that mentions {names} names {found}",
     ),
-    "first": (
-        ("the first paragraph that names {names} also names one {other}person", "that {other}person"),
-    ),
-    "last": (
-        ("the last paragraph that names {names} also names one {other}person", "that {other}person"),
-    ),
-    "next": (
-        ("after the last mention of {names}, one person is the next to be named", "that next person"),
-    ),
+    "first": ("the first paragraph that mentions {names} mentions {found}",),
+    "last": ("the last paragraph that mentions {names} mentions {found}",),
+    "next": ("after the last mention of {names}, {found} is the next to be mentioned",),
 }
-"""What a hop leads to, as a statement, and how the rest speaks of it."""
-_LONG = " that "
-"""What phrases have and names do not."""
+"""What a hop leads to, as a sentence of its own; the next one speaks of that person, place or speaker."""
+_NOUNS: Mapping[StepKind, str] = {"place": "place", "voice": "speaker"}
+_FOUND = ("one {other}{noun}", "one other {noun}", "a third {noun}")
+_ORDER = ("that {noun}", "that other {noun}", "that third {noun}")
+_SPEAKER = "the person who says {quoted}"
+_LONG = " who says "
+"""What the phrase for a speaker has and names do not."""
 _OPENINGS = ("In this excerpt, ", "In the excerpt, ")
 
 
@@ -129,19 +111,21 @@ def word_chain(steps: Sequence[NamedStep], answers: Sequence[Given], key: str) -
         given = answers[number - 1] if step.step.follows else None
         hops.append(_open(_ask(step, given, rng), rng))
     given = None
-    parts: list[str] = []
-    last = len(steps) - 1
-    for number, step in enumerate(steps[:-1]):
-        # Of three hops the second is told, of four the second: what follows it goes on from there.
-        if number == 1 and last >= 2:
-            statement, name = rng.choice(_STATEMENTS[step.kind])
-            parts.append(_fill(statement, step, given))
-            given = Given(_fill(name, step, given), answers[number].kind)
-        else:
-            given = Given(_fill(_PHRASES[step.kind], step, given), answers[number].kind)
-    question = _ask(steps[-1], given, rng)
-    whole = f"{parts[0]}; {question}" if parts else question
-    return WordedChain(_open(whole, rng), tuple(hops))
+    told: list[str] = []
+    spoken_of: Counter[str] = Counter()
+    for step, answer in zip(steps[:-1], answers, strict=False):
+        if step.kind == "speaker":
+            given = Given(_SPEAKER.format(quoted=step.quoted), answer.kind)
+            continue
+        noun = _NOUNS.get(step.kind, "person")
+        # Only persons are named beside others of their kind.
+        found = _FOUND[spoken_of[noun]].format(noun=noun, other="{other}" if noun == "person" else "")
+        told.append(_fill(rng.choice(_STATEMENTS[step.kind]).replace("{found}", found), step, given))
+        given = Given(_ORDER[spoken_of[noun]].format(noun=noun), answer.kind)
+        spoken_of[noun] += 1
+    told.append(_ask(steps[-1], given, rng))
+    sentences = [_open(told[0], rng), *(one[0].upper() + one[1:] for one in told[1:])]
+    return WordedChain(". ".join(sentences), tuple(hops))
 
 
 def quote_words(text: str) -> str:
@@ -160,6 +144,9 @@ def _ask(step: NamedStep, given: Given | None, rng: random.Random) -> str:
     if given is not None and _LONG in given.words:
         # Nothing may follow a long phrase but the question's end.
         frames = tuple(frame for frame in frames if frame.endswith("{names}?")) or frames
+    if given is not None and "other" in given.words:
+        # "Which other person … that other person" speaks of two others.
+        frames = tuple(frame for frame in frames if "{other}" not in frame) or frames
     return _fill(rng.choice(frames), step, given)
 
 

@@ -136,6 +136,27 @@ def test_what_stands_before_a_title_is_no_part_of_a_name() -> None:
     assert not any(form.startswith(("Poor", "Dear")) for form in forms)
 
 
+def test_a_name_in_single_quotation_marks_is_read_with_its_title() -> None:
+    told = ["Mr. Alder came in.", "Then Mrs. Alder said no.", "He read his notes: 'Mrs. Alder.' Yes, said d’Alder."]
+    forms = name_forms(told)
+    assert forms["Mrs. Alder"] == ("Mrs. Alder",)
+    assert "Alder" not in forms
+
+
+@pytest.mark.parametrize("space", [" ", "\n"])
+def test_a_place_in_a_persons_name_may_be_found_there(space: str) -> None:
+    """Who looks for Austria finds Anne of Austria, too, so that the paragraph counts against both."""
+    fill = "They spoke of nothing but the weather for an hour, and then they all went home by the lower road."
+    text = f"CHAPTER I\n\nIt came from Anne of{space}Austria. {fill}\n\nHe went to Austria. {fill}\n\n{10 * fill}"
+    book = parse_book(text.encode(), "x.txt")
+    graph = build_graph(book)
+    (austria,) = [one.id for one in graph.entities if one.name == "Austria"]
+    reader = WindowReader(book, make_table(book), graph)
+    shown = reader.view(list_windows(book, reader.table, 40, 500)[0]).paragraphs
+    held = [block for block, row in enumerate(graph.by_block) if any(austria in one.within for one in row)]
+    assert [one.block for one in shown if austria in one.possible - one.sure] == held != []
+
+
 def test_a_place_within_the_name_of_another_proves_nothing() -> None:
     forms = name_forms([
         "They lived at Dunmere Park.", "She went to Dunmere Park.", "He walked in Dunmere Wood.",

@@ -1,0 +1,372 @@
+"""A search that knows no line of the product: it confirms questions about novels from released files and books.
+
+It reads the items as JSON, cuts the windows out of the books' files, splits them at blank lines, and looks for the
+listed names with one regular expression. Then it runs a chain as a program over any set of paragraphs: all of them, and
+all but one of a hop's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+Answer = int | str
+"""An entity's number, a number of chapters as digits, or UNSURE."""
+UNSURE = "?"
+"""What a paragraph answers that only may meet a condition, or may name somebody besides."""
+NOBODY = -1
+"""Who is not listed, as the queen in "Anne of Austria"."""
+PAIRED = ("companion", "place", "voice")
+_GAP = re.compile(r"\r?\n[ \t]*\r?\n\s*")
+_TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|\S")
+_HEADING = re.compile(r"^[ \t]*(?:chapter[ \t]+([ivxlc]+|\d+)\b|(\d{1,2})[ \t]+[A-Z])", re.IGNORECASE | re.MULTILINE)
+_SHOUTED = re.compile(r"\b[A-ZÀ-Þ]{2,}\b")
+_OF_BEFORE = re.compile(r"[A-Z][a-z]+\s+of\s+$")
+_SAID = (
+    "said|says|cried|cries|replied|replies|answered|asked|asks|returned|returns|continued|exclaimed|added|observed"
+    "|repeated|rejoined|remarked|murmured|whispered|resumed|interrupted|inquired|enquired|demanded|retorted|began"
+    "|pursued|proceeded|shouted|screamed|muttered|sighed|growled|echoed|suggested|thought|went on|put in|broke in"
+)
+_AFTER_QUOTE = re.compile(rf"[”\"][\s,]*(?:{_SAID})\s+$")
+_BESIDE_QUOTE = re.compile(r"[”\"][\s,]*$")
+_THEN_SAID = re.compile(rf"\s+(?:{_SAID})\b")
+_THEN_QUOTE = re.compile(rf"\s+(?:{_SAID})(?:\s+\w+){{0,3}}\s*[,:]\s*(?:--)?\s*[“\"]")
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One claim of an item that does not hold: `window`, `words`, `span`, `selects`, `chain`, `needed`, `measures`."""
+
+    claim: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Named:
+    """One name in a paragraph, and everybody whom it may mean; nobody where it is not known."""
+
+    start: int
+    end: int
+    who: frozenset[int]
+
+
+class Passage:
+    """One paragraph of a window with the names in it; `start` counts the characters of the book."""
+
+    def __init__(self, book: BookFiles, start: int, text: str) -> None:
+        self.book, self.start, self.text = book, start, text
+        found = list(book.find_names(text))
+        things = {one for one in found if " ".join(text[one.start : one.end].split()) in book.things}
+        self.names = [one for one in found if one not in things]
+        self.has_things = bool(things)
+        self.shouted = book.find_shouted(text)
+        self.maybe = {who for one in self.names for who in one.who} | self.shouted
+        self.surely = {next(iter(one.who)) for one in self.names if len(one.who) == 1}
+        self.has_strangers = any(not one.who for one in self.names)
+
+    @cached_property
+    def tokens(self) -> int:
+        """How many words and marks it has."""
+        return len(_TOKEN.findall(self.text))
+
+    @cached_property
+    def folded(self) -> str:
+        """Its text as a question would quote it."""
+        return fold(self.text)
+
+    @cached_property
+    def speakers(self) -> set[int]:
+        """Whom a word of saying right beside a quotation names."""
+        found: set[int] = set()
+        for one in self.names:
+            before, after = self.text[: one.start], self.text[one.end :]
+            closed = before.count("“") == before.count("”") and before.count('"') % 2 == 0
+            if closed and (
+                _AFTER_QUOTE.search(before)
+                or (_BESIDE_QUOTE.search(before) and _THEN_SAID.match(after))
+                or _THEN_QUOTE.match(after)
+            ):
+                found |= one.who & self.book.persons
+        return found
+
+
+class BookFiles:
+    """A book's file, and what the data set lists of it."""
+
+    def __init__(self, listed: Mapping[str, Any], text: str) -> None:
+        self.text = text
+        self.names = {one["id"]: str(one["name"]) for one in listed["entities"]}
+        self.aliases = {one["id"]: set(one["aliases"]) | {str(one["name"])} for one in listed["entities"]}
+        self.persons = {one["id"] for one in listed["entities"] if one["kind"] == "person"}
+        self.places = {one["id"] for one in listed["entities"] if one["kind"] == "place"}
+        # A number that is not listed has no form of its own; it is a place where a form may mean a listed one, too.
+        self.places |= {who for meant in listed["forms"].values() if self.places & set(meant) for who in meant}
+        self.things = set(listed["things"])
+        self._meant = {form: frozenset(who) for form, who in listed["forms"].items()}
+        self.any_form = match_any(self._meant)
+        self._last_words: dict[str, set[int]] = {}
+        for who, names in self.aliases.items():
+            for name in names:
+                self._last_words.setdefault(name.split()[-1].casefold(), set()).add(who)
+        self.any_name = match_any(self.names.values())
+        self._passages: dict[tuple[int, int], Passage] = {}
+
+    def find_names(self, text: str) -> Iterator[Named]:
+        """The listed names in a text, the longest at each place."""
+        for match in self.any_form.finditer(text):
+            who = self._meant[" ".join(match[0].split())]
+            if who & self.places and _OF_BEFORE.search(text, 0, match.start()):
+                who |= {NOBODY}
+            yield Named(match.start(), match.end(), who)
+
+    def find_shouted(self, text: str) -> set[int]:
+        """Whom words in capitals may mean: everybody who has a name that ends in one of them."""
+        return {who for word in _SHOUTED.findall(text) for who in self._last_words.get(word.casefold(), ())}
+
+    def cut(self, start: int, end: int) -> list[Passage]:
+        """The paragraphs between two places of the book."""
+        found: list[Passage] = []
+        edges = [start, *(start + one for gap in _GAP.finditer(self.text[start:end]) for one in gap.span()), end]
+        for first, last in zip(edges[::2], edges[1::2], strict=True):
+            if (first, last) not in self._passages:
+                self._passages[first, last] = Passage(self, first, self.text[first:last])
+            found.append(self._passages[first, last])
+        return found
+
+    def find_chapter(self, place: int) -> tuple[int, int]:
+        """How many headings of chapters stand before a place, and the number in the last one."""
+        numbers = [match[1] or match[2] for match in _HEADING.finditer(self.text[:place])]
+        return len(numbers), read_number(numbers[-1]) if numbers else 0
+
+
+class DataSet:
+    """A folder that the command wrote, with the books' files."""
+
+    def __init__(self, folder: Path, novels: Path) -> None:
+        files = {hashlib.sha256(path.read_bytes()).hexdigest(): path for path in novels.iterdir() if path.is_file()}
+        self.items = [json.loads(line) for line in (folder / "items.jsonl").read_text("utf-8").split("\n") if line]
+        self.books: dict[str, BookFiles] = {}
+        for path in sorted((folder / "books").glob("*.book.json")):
+            listed = json.loads(path.read_text("utf-8"))
+            text = files[listed["sha256"]].read_bytes().decode(listed["encoding"])
+            self.books[listed["id"]] = BookFiles(listed, text)
+
+    def refute(self, item: Mapping[str, Any]) -> list[Fault]:
+        """What is wrong with an item; nothing where all of its claims hold."""
+        return list(Chain(self.books[item["window"]["book"]], item).refute())
+
+
+class Chain:
+    """The chain of one item, in the paragraphs of its window."""
+
+    def __init__(self, book: BookFiles, item: Mapping[str, Any]) -> None:
+        self.book, self.item = book, item
+        self.hops: Sequence[Mapping[str, Any]] = item["hops"]
+        self.window = item["window"]
+        self.passages = book.cut(self.window["start"], self.window["end"])
+        self.everything = frozenset(range(len(self.passages)))
+        self._places = {one.start: place for place, one in enumerate(self.passages)}
+        last = self.hops[-1]
+        self.answer: Answer = str(last["answer"]) if last["entity"] is None else int(last["entity"])
+
+    def refute(self) -> Iterator[Fault]:
+        """The claims that do not hold."""
+        shown = self.book.text[self.window["start"] : self.window["end"]].replace("\r\n", "\n")
+        if hashlib.sha256(shown.encode()).hexdigest() != self.window["sha256"]:
+            yield Fault("window", "the hash is that of another text")
+        yield from self._refute_words()
+        yield from self._refute_spans()
+        if any(one["start"] not in self._places for hop in self.hops for one in hop["paragraphs"]):
+            yield Fault("span", "a paragraph does not begin where it is said to")
+            return
+        yield from self._refute_selection()
+        if (found := self.run(self.everything)) != {self.answer}:
+            yield Fault("chain", f"it leads to {self._show(found)}")
+        yield from self.list_unneeded()
+        yield from self._refute_measures()
+
+    def list_unneeded(self) -> Iterator[Fault]:
+        """The paragraphs of hops without which the chain leads to its answer all the same."""
+        for hop in self.hops:
+            for one in hop["paragraphs"]:
+                if self.run(self.everything - {self._places[one["start"]]}) == {self.answer}:
+                    yield Fault("needed", f"hop {hop['index']} ({hop['step']}): the chain can do without a paragraph")
+
+    def run(self, shown: frozenset[int]) -> set[Answer]:
+        """Everything to which the chain leads where these paragraphs alone are known."""
+        found: set[Answer] = set()
+        for hop in self.hops:
+            before: set[Answer] = found if hop["depends_on"] else {UNSURE}
+            found = set()
+            for given in before:
+                if not hop["depends_on"]:
+                    found |= self._answer(hop, frozenset(hop["clues"]), shown)
+                elif isinstance(given, int):
+                    found |= self._answer(hop, frozenset([*hop["clues"], given]), shown)
+                else:
+                    found.add(UNSURE)
+        return found
+
+    def _refute_words(self) -> Iterator[Fault]:
+        """The questions name those whom their hops need, and no answer."""
+        before: set[int] = set()
+        for hop in self.hops:
+            named = self._find_named(hop["question"])
+            if named != set(hop["clues"]) | (before if hop["depends_on"] else set()):
+                yield Fault("words", f"hop {hop['index']}: the question names {self._show(named)}")
+            before = {hop["entity"]}
+            if hop["entity"] is not None and self.book.names[hop["entity"]] != hop["answer"]:
+                yield Fault("words", f"hop {hop['index']}: the answer is another's name")
+            if hop["quoted"] and self._read_quoted(hop).rstrip(".") not in fold(self.item["question"]):
+                yield Fault("words", f"hop {hop['index']}: the question does not quote its words")
+        if self._find_named(self.item["question"]) != {clue for hop in self.hops for clue in hop["clues"]}:
+            yield Fault("words", "the question does not name exactly those whom its hops give")
+        if self.item["answer"] != self.hops[-1]["answer"]:
+            yield Fault("words", "the last hop has another answer")
+
+    def _refute_spans(self) -> Iterator[Fault]:
+        """Every answer is a name of whom it means, and stands in its hop's first paragraph."""
+        for hop in self.hops:
+            first = hop["paragraphs"][0]
+            if hop["entity"] is None:
+                continue
+            start, end = hop["derivation"]["start"], hop["derivation"]["end"]
+            if not first["start"] <= start < end <= first["end"]:
+                yield Fault("span", f"hop {hop['index']}: the answer does not stand in its paragraph")
+            if " ".join(self.book.text[start:end].split()) not in self.book.aliases[hop["entity"]]:
+                yield Fault("span", f"hop {hop['index']}: the span is no name of the answer")
+
+    def _refute_selection(self) -> Iterator[Fault]:
+        """What each hop asks by selects its paragraph alone, and several without the answer before it."""
+        given: int | None = None
+        for hop in self.hops:
+            own = self._places[hop["paragraphs"][0]["start"]]
+            names = {*hop["clues"], *([given] if hop["depends_on"] and given is not None else [])}
+            if hop["step"] == "speaker":
+                words = self._read_quoted(hop)
+                selected = [place for place, one in enumerate(self.passages) if words in one.folded]
+            else:
+                selected = [place for place, one in enumerate(self.passages) if names <= one.maybe]
+            if hop["step"] in (*PAIRED, "speaker"):
+                if selected != [own]:
+                    yield Fault("selects", f"hop {hop['index']}: {len(selected)} paragraphs meet its condition")
+                clues = set(hop["clues"])
+                if hop["depends_on"] and sum(clues <= one.maybe for one in self.passages) < 2:
+                    yield Fault("selects", f"hop {hop['index']}: its paragraph is found without the answer before")
+            elif len(selected) < 2 or own not in {"first": selected[:1], "last": selected[-1:]}.get(hop["step"], [own]):
+                yield Fault("selects", f"hop {hop['index']}: it rests on another paragraph")
+            given = hop["entity"]
+
+    def _answer(self, hop: Mapping[str, Any], names: frozenset[int], shown: frozenset[int]) -> set[Answer]:
+        """What the shown paragraphs answer to a hop that asks by these names."""
+        places = sorted(shown)
+        if hop["step"] == "speaker":
+            words = self._read_quoted(hop)
+            return {who for place in places if words in self.passages[place].folded for who in
+                    self._read(place, "speaker", names)}  # fmt: skip
+        naming = [place for place in places if names <= self.passages[place].maybe]
+        if not naming:
+            return set()
+        ask: Callable[[], set[Answer]] = {
+            "first": lambda: self._read(naming[0], "companion", names),
+            "last": lambda: self._read(naming[-1], "companion", names),
+            "next": lambda: self._find_next(naming[-1], places, names),
+            "chapters": lambda: self._count_chapters(naming, names),
+        }.get(hop["step"], lambda: {who for place in naming for who in self._read(place, hop["step"], names)})
+        return ask()
+
+    def _read(self, place: int, step: str, names: frozenset[int]) -> set[Answer]:
+        one = self.passages[place]
+        if step == "speaker":
+            return {*one.speakers}
+        # Whoever is not listed is no place: they are people without a name of their own.
+        others = one.maybe & self.book.places if step == "place" else one.maybe - self.book.places
+        found = one.speakers if step == "voice" else others - names
+        unsure = not names | found <= one.surely or one.has_strangers or (step == "place" and one.has_things)
+        return {*found, *((UNSURE,) if unsure else ())}
+
+    def _find_next(self, last: int, places: Sequence[int], names: frozenset[int]) -> set[Answer]:
+        """Who is named next after the last name that may mean somebody."""
+        order: list[frozenset[int]] = []
+        for place in places:
+            if place >= last:
+                one = self.passages[place]
+                order += [frozenset([who, NOBODY]) for who in one.shouted & self.book.persons]
+                order += [name.who for name in one.names if not name.who or name.who & self.book.persons]
+        own = [number for number, who in enumerate(order) if who & names]
+        if not own or own[-1] + 1 == len(order):
+            return set()
+        following = order[own[-1] + 1]
+        return set(following) if order[own[-1]] == names and len(following) == 1 else {UNSURE}
+
+    def _count_chapters(self, naming: Sequence[int], names: frozenset[int]) -> set[Answer]:
+        """How many chapters lie between the first and the last paragraph that name somebody, by the headings; several
+        numbers where the first or the last only may name them, unsure where the headings are not in sequence."""
+        found: set[Answer] = set()
+        for first in self._list_ends(naming, names):
+            for last in self._list_ends(naming[::-1], names):
+                before, after = (self.book.find_chapter(self.passages[place].start) for place in (first, last))
+                passed = after[0] - before[0]
+                found.add(f"{passed - 1}" if passed == after[1] - before[1] else UNSURE)
+        return found
+
+    def _list_ends(self, naming: Sequence[int], names: frozenset[int]) -> Iterator[int]:
+        """The paragraphs that may be the first: all up to the one that surely is."""
+        for place in naming:
+            yield place
+            if names <= self.passages[place].surely:
+                return
+
+    def _refute_measures(self) -> Iterator[Fault]:
+        """Distances, depth and length are what the item says."""
+        places = [self._places[hop["paragraphs"][0]["start"]] for hop in self.hops]
+        apart = [self._count(min(pair), max(pair)) for pair in pairwise(places)]
+        if apart != self.item["distances"]:
+            yield Fault("measures", f"the hops are {apart} tokens apart")
+        tokens = self._count(0, len(self.passages))
+        if tokens != self.window["tokens"] or tokens > self.window["length"]:
+            yield Fault("measures", f"the window has {tokens} tokens")
+        if abs(self._count(0, places[-1]) / tokens - self.item["depth"]) > 0.0001:
+            yield Fault("measures", "the answer stands at another depth")
+
+    def _count(self, first: int, stop: int) -> int:
+        return sum(one.tokens for one in self.passages[first:stop])
+
+    def _find_named(self, question: str) -> set[int]:
+        """Whom a question names outside what it quotes."""
+        found = self.book.any_name.findall(re.sub("“.*”", "", question))
+        return {who for who, name in self.book.names.items() if name in found}
+
+    def _read_quoted(self, hop: Mapping[str, Any]) -> str:
+        return fold(self.book.text[hop["quoted"]["start"] : hop["quoted"]["end"]])
+
+    def _show(self, found: set[Any]) -> str:
+        return ", ".join(sorted(self.book.names.get(one, str(one)) for one in found)) or "nobody"
+
+
+def match_any(words: Any) -> re.Pattern[str]:
+    """A pattern for any of these words, the longest first, however they are spaced."""
+    ordered = sorted(words, key=len, reverse=True)
+    spaced = [r"\s+".join(map(re.escape, one.split())) for one in ordered]
+    # An underscore marks emphasis and is no part of a name.
+    return re.compile(rf"(?<![^\W_])(?:{'|'.join(spaced)})(?![^\W_])")
+
+
+def fold(text: str) -> str:
+    """A text without emphasis, on one line."""
+    return " ".join(text.replace("_", "").split())
+
+
+def read_number(word: str) -> int:
+    """A number in Roman or Arabic digits."""
+    if word.isdigit():
+        return int(word)
+    digits = [{"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}[letter] for letter in word.casefold()]
+    return sum(-one if one < after else one for one, after in zip(digits, [*digits[1:], 0], strict=True))

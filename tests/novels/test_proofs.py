@@ -1,0 +1,85 @@
+"""What a proof has to refuse, on windows of a few paragraphs whose names are given."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import pytest
+
+from hopwright.knowledge.named_windows import NamedParagraph, NamedWindow
+from hopwright.planning.mention_proofs import Refuted, WindowProver
+from hopwright.planning.mention_steps import Step, StepKind
+
+ANN, BOB, CID, DAN, EVE, FAY, GUS = range(7)
+PERSONS = frozenset(range(7))
+
+
+def make_window(
+    *named: Collection[int],
+    short: Collection[int] = (),
+    unsure: Collection[tuple[int, int]] = (),
+    chapters: Sequence[int] = (),
+) -> NamedWindow:
+    """A window whose paragraphs name these; in some of them it is not sure that somebody is meant."""
+    doubts = frozenset(unsure)
+    paragraphs = tuple(
+        NamedParagraph(
+            block=place, position=40 * place, usable=place not in short,
+            chapter=(1, chapters[place] if chapters else 1), possible=frozenset(who),
+            sure=frozenset(one for one in who if (place, one) not in doubts),
+        )
+        for place, who in enumerate(named)
+    )  # fmt: skip
+    order = tuple((place, (one,)) for place, who in enumerate(named) for one in who)
+    return NamedWindow(paragraphs, PERSONS, frozenset(), order)
+
+
+def refuse(window: NamedWindow, *steps: Step) -> str:
+    """Which proof refuses a chain; empty where all hold."""
+    found = WindowProver(window).prove(steps)
+    return found.proof if isinstance(found, Refuted) else ""
+
+
+def step(kind: StepKind, clues: tuple[int, ...], place: int, answer: int, *, follows: bool = False) -> Step:
+    return Step(kind, clues, follows, (place,), answer)
+
+
+BEGIN = ((ANN, BOB), (ANN, CID, FAY), (BOB, DAN, EVE))
+CHAIN = (step("first", (ANN,), 0, BOB), step("companion", (DAN,), 2, EVE, follows=True))
+
+
+@pytest.mark.parametrize(("end", "proof"), [(GUS, ""), (EVE, "needed")])
+def test_another_answer_on_the_way_may_lead_to_the_same_end(end: int, proof: str) -> None:
+    assert refuse(make_window(*BEGIN, (CID, DAN, end), (DAN, ANN), (DAN, GUS)), *CHAIN) == proof
+
+
+def test_the_answer_before_is_needed_to_find_the_paragraph() -> None:
+    """Where the other names select the paragraph alone, or one of a few, the answer before is not needed."""
+    assert refuse(make_window(*BEGIN, (CID, FAY)), *CHAIN) == "named"
+    rare = make_window(*BEGIN, (CID, DAN, GUS), (DAN, GUS))
+    assert refuse(rare, *CHAIN) == "chained"
+    three = step("companion", (DAN, GUS), 2, EVE, follows=True)
+    window = [(ANN, BOB), (ANN, CID, FAY), (BOB, DAN, EVE, GUS), (BOB, DAN), (BOB, GUS)]
+    assert refuse(make_window(*window), CHAIN[0], three) == "named"
+    assert refuse(make_window(*window, (DAN, GUS, CID)), CHAIN[0], three) == "chained"
+
+
+def test_who_is_named_once_is_not_asked_for_as_named_first() -> None:
+    assert refuse(make_window((ANN, BOB), (BOB, CID)), step("first", (ANN,), 0, BOB)) == "named"
+    assert refuse(make_window((ANN, BOB), (ANN, CID, DAN)), step("first", (ANN,), 0, BOB)) == ""
+
+
+def test_a_short_paragraph_answers_as_a_long_one() -> None:
+    """Without the first paragraph a short one says the same; a hop rests on none."""
+    window = make_window((ANN, BOB), (ANN, BOB), (BOB, CID), short=[1])
+    assert refuse(window, step("first", (ANN,), 0, BOB)) == "needed"
+    assert refuse(make_window((ANN, BOB), (ANN, CID), short=[0]), step("first", (ANN,), 0, BOB)) == "unique"
+
+
+@pytest.mark.parametrize(
+    ("chapters", "proof"), [((1, 3, 5, 9), ""), ((1, 1, 5, 9), ""), ((1, 1, 1, 9), "needed")]
+)
+def test_a_number_that_stays_whatever_is_meant_is_no_proof(chapters: tuple[int, ...], proof: str) -> None:
+    """The second paragraph only may name Ann: without the first, it or the third may be where she comes first."""
+    window = make_window((ANN,), (ANN,), (ANN,), (ANN,), unsure=[(1, ANN)], chapters=chapters)
+    assert refuse(window, Step("chapters", (ANN,), False, (3, 0), 7)) == proof
