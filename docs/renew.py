@@ -17,18 +17,18 @@ from hopwright.reporting.run_summary import summary_lines
 
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
-    "hw-7e1264931fa6f323",
-    "hw-cd7008ef35f20cb0",
-    "hw-8687403c7a851043",
-    "hw-1211ec8e54439274",
-    "hw-b2c7836425150e08",
-    "hw-693ee28512842a2c",
-    "hw-1822b14f5e83c822",
-    "hw-2acb269bdba195dc",
-    "hw-1fc9f8d3c6ddb106",
-    "hw-d23dadc1dfe078cf",
-    "hw-03f478525f6d457e",
-    "hw-06576732e38e5e2b",
+    "hw-2c1ad2329bbc5f31",
+    "hw-2ca36e4d77156b27",
+    "hw-9b3f530dbe741f45",
+    "hw-0385588a7520ebc3",
+    "hw-47653ac708b256f9",
+    "hw-592ec41d606b2778",
+    "hw-b0235dca0b7e54dd",
+    "hw-79f511b8c16e9102",
+    "hw-33841d42a3717895",
+    "hw-ba8ec5535ee65313",
+    "hw-2408c01aba6f3575",
+    "hw-d0710f6c2ffcf835",
 )
 FIRST_RUN = "Then the pipeline runs stage by stage and ends like this:\n\n```\n"
 """What stands on the page before the output of a run."""
