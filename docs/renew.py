@@ -17,18 +17,18 @@ from hopwright.reporting.run_summary import summary_lines
 
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
-    "hw-2c1ad2329bbc5f31",
-    "hw-2ca36e4d77156b27",
     "hw-9b3f530dbe741f45",
-    "hw-0385588a7520ebc3",
+    "hw-5e7d2e286c03a189",
+    "hw-413548f329c0587d",
+    "hw-b747d91a1c83dcee",
     "hw-47653ac708b256f9",
-    "hw-592ec41d606b2778",
+    "hw-30947893a6d3a306",
     "hw-b0235dca0b7e54dd",
     "hw-79f511b8c16e9102",
-    "hw-33841d42a3717895",
+    "hw-bbca61c56c22ef79",
     "hw-ba8ec5535ee65313",
     "hw-2408c01aba6f3575",
-    "hw-d0710f6c2ffcf835",
+    "hw-4a145e03cfbfd092",
 )
 FIRST_RUN = "Then the pipeline runs stage by stage and ends like this:\n\n```\n"
 """What stands on the page before the output of a run."""
