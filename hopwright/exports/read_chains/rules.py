@@ -114,8 +114,9 @@ def check_merged(question: str, before: str, following: str, hidden: Iterable[st
         return Fault.NOT_LONGER
     if not list_years(before) | (list_years(following) - list_years(lost)) <= list_years(question):
         return Fault.YEAR_LOST
-    # A question that was only put beside the other one stands in it whole.
-    if holds_words(question, following):
+    # "Who directed it and where was he born?" goes through no step; "the one who directed it" does.
+    words = list_tokens(before)
+    if list_tokens(question)[: len(words)] == words or holds_words(question, following):
         return Fault.CONCATENATED
     return None
 
