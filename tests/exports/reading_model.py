@@ -28,6 +28,7 @@ _SENTENCES = (
     ("born", re.compile(r"(.+?) first saw the light in (.+)")),
     ("lies", re.compile(r"(.+?) belongs to (.+)")),
     ("capital", re.compile(r"(.+?) is governed from (.+)")),
+    ("houses", re.compile(r"(.+?) houses the (.+)")),
     ("opened", re.compile(r"The (.+?) began with (.+)")),
     ("held", re.compile(r"Visitors of the (.+?) travel to (.+)")),
 )
@@ -74,6 +75,7 @@ _ASKED = {
     "born": "In which town was {} born?",
     "lies": "In which country does {} lie?",
     "capital": "From which city is {} governed?",
+    "houses": "Which archive does {} house?",
     "opened": "Which festival did {} open?",
     "held": "In which town is the {} held?",
 }
@@ -82,6 +84,7 @@ _DESCRIBED = {
     "born": "the town where {} was born",
     "lies": "the country in which {} lies",
     "capital": "the city from which {} is governed",
+    "houses": "the archive that {} houses",
     "opened": "the festival that {} opened",
     "held": "the town in which the {} is held",
 }

@@ -19,7 +19,7 @@ from hopwright.knowledge.documents.index import Retriever, build_index
 from hopwright.llm.session import Session
 from hopwright.records import Item, ReadSpan
 from hopwright.settings import CorpusIndexParameters, CorpusReadParameters
-from tests.exports.reading_model import DIRECTORS, FILMS, TOWNS, ReadingModel, list_passages
+from tests.exports.reading_model import CAPITALS, DIRECTORS, FILMS, TOWNS, ReadingModel, list_passages
 from tests.knowledge.documents.builders import add, write_lines
 from tests.llm.builders import run, settings
 from tests.llm.conftest import planted_key as planted_key
@@ -29,8 +29,11 @@ OPENING = f"Who directed the 1931 film {FILMS[0]}?"
 
 @pytest.fixture(scope="module")
 def retriever(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
-    folder = tmp_path_factory.mktemp("reading")
-    add(write_lines(folder / "a.jsonl", list_passages()), folder / "corpus", near_duplicates=0)
+    return make_corpus(tmp_path_factory.mktemp("reading"), list_passages())
+
+
+def make_corpus(folder: Path, rows: list[dict[str, str]]) -> Retriever:
+    add(write_lines(folder / "a.jsonl", rows), folder / "corpus", near_duplicates=0)
     build_index(folder / "corpus", CorpusIndexParameters(workers=1))
     return Retriever.open(folder / "corpus")
 
@@ -209,8 +212,9 @@ def test_a_malformed_answer_is_sent_back_and_paid_for_once(retriever: Retriever,
     again = ReadingModel(malformed=[FILMS[0]])
     assert write(tmp_path, retriever, again, kinds=["inference"], hops=["2"], name="again") == counts
     assert not again.kinds
-    assert max(server.answered.values()) == 1
-    assert len(server.answered) > counts["requests"]
+    # The client asks twice for a repair; this model spoils both alike.
+    assert sorted(server.answered.values())[-2:] == [1, 2]
+    assert len(server.answered) == counts["requests"] + 1
 
 
 def test_what_is_known_without_passages_is_rejected(retriever: Retriever, tmp_path: Path) -> None:
@@ -236,9 +240,7 @@ def test_a_passage_that_can_be_left_out_rejects(tmp_path: Path) -> None:
     rows = list_passages()
     # This director's birthplace is told with the film, too: the director's own passage is not needed.
     rows[0]["text"] += f" {DIRECTORS[0]} first saw the light in {TOWNS[0]}."
-    add(write_lines(tmp_path / "a.jsonl", rows), tmp_path / "corpus", near_duplicates=0)
-    build_index(tmp_path / "corpus", CorpusIndexParameters(workers=1))
-    counts = write(tmp_path, Retriever.open(tmp_path / "corpus"), ReadingModel(), kinds=["inference"], hops=["2"])
+    counts = write(tmp_path, make_corpus(tmp_path, rows), ReadingModel(), kinds=["inference"], hops=["2"])
     assert counts["rejected"]["inference, 2 hops: verification: not_necessary"] == 1
     assert OPENING not in {item.hops[0].question for item in read_items(tmp_path / "out")}
 
@@ -249,9 +251,10 @@ def test_excluded_titles_are_neither_asked_about_nor_retrieved(retriever: Retrie
     server = ReadingModel()
     counts = write(tmp_path, retriever, server, excluded=excluded, hops=["2"])
     assert counts["rejected"]["atomic questions: passages: title_excluded"] == 2
-    told = json.dumps([row["hops"] for row in read(tmp_path / "out" / "items.jsonl")])
-    assert FILMS[1] not in told
-    assert f"was {DIRECTORS[2]} born" not in told
+    items = read_items(tmp_path / "out")
+    titles = {retriever.store.find(hop.evidence.spans[0].document)[0].title for item in items for hop in item.hops}
+    assert FILMS[0] in titles
+    assert not titles & {FILMS[1], DIRECTORS[2]}
     assert not any(f"Title: {title}\n" in prompt for prompt in server.seen for title in (FILMS[1], DIRECTORS[2]))
 
 
@@ -276,11 +279,12 @@ def test_enough_questions_end_the_asking(retriever: Retriever, tmp_path: Path) -
     assert counts["rejected"]["inference, 2 hops: writing: enough"] > 0
 
 
-def test_more_hops_are_a_parameter(retriever: Retriever, tmp_path: Path) -> None:
-    counts = write(tmp_path, retriever, ReadingModel(), kinds=["inference"], hops=["5", "6"])
-    assert counts["written"]["inference, 5 hops"] > 0
-    assert {len(item.hops) for item in read_items(tmp_path / "out")} == {5, 6}
-    assert {item.topology for item in read_items(tmp_path / "out")} == {"chain-5", "chain-6"}
+def test_more_hops_are_a_parameter(tmp_path: Path) -> None:
+    further = [{"title": city, "text": f"{city} houses the {city[:3]}ian Archive."} for city in CAPITALS]
+    retriever = make_corpus(tmp_path, [*list_passages(), *further])
+    counts = write(tmp_path, retriever, ReadingModel(), kinds=["inference"], hops=["5"])
+    assert counts["written"] == {"inference, 5 hops": len(read_items(tmp_path / "out"))}
+    assert {(item.topology, len(item.hops)) for item in read_items(tmp_path / "out")} == {("chain-5", 5)}
 
 
 def test_nothing_kept_says_why_and_writes_nothing(retriever: Retriever, tmp_path: Path) -> None:
