@@ -113,7 +113,7 @@ def resolve(text: str, facts: dict[tuple[str, str], str]) -> str:
 class ReadingModel(WireServer):
     """The server. `failings` maps the name of a failing to the passages' titles, or words, that it befalls."""
 
-    def __init__(self, known: dict[str, str] | None = None, **failings: Iterable[str]) -> None:
+    def __init__(self, known: dict[str, str] | None = None, /, **failings: Iterable[str]) -> None:
         super().__init__()
         self.known = known or {}
         self.failings = {name: set(words) for name, words in failings.items()}

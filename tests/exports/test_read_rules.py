@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,6 +36,7 @@ NEXT = "In which town was Ilka Moren born in 1899?"
         (ASKED, "Road", Fault.ANSWER_IN_QUESTION),
         ("Name the director.", "Ilka Moren", Fault.FORM),
         ("Who directed it? And where?", "Ilka Moren", Fault.FORM),
+        ("Who \x1b[31mdirected it?", "Ilka Moren", Fault.FORM),
         ("Who is named in the passage?", "Ilka Moren", Fault.FORM),
     ],
 )
@@ -108,3 +111,8 @@ def test_words_are_held_as_they_follow(words: list[str], start: int) -> None:
     assert holds_words(", ".join(words), " ".join(part).upper())
     assert not holds_words(" ".join(words), "")
     assert list_tokens(" ".join(words)) == [word.casefold() for word in words]
+
+
+def test_every_code_stands_on_its_page() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "document-questions.md").read_text("utf-8")
+    assert not [fault for fault in Fault if f"`{fault}`" not in page]

@@ -60,7 +60,7 @@ class ReadingAsker:
             "kind": "comparison" if compares else "inference",
             "question": chain.question, "answer": chain.answer,
             "next_question": pair.question, "next_answer": pair.answer,
-            "entities": [chain.pairs[0].entity, pair.entity] if compares else [],
+            "entities": f'"{chain.pairs[0].entity}" and "{pair.entity}"' if compares else "",
         }  # fmt: skip
         return self._prompts[MERGING].request(inputs, self._asker, item=f"read-{chain.pairs[0].passage.id}")
 

@@ -36,6 +36,8 @@ _SHARED = 3
 """Questions of one kind and number of hops that may rest on one atomic question."""
 OPENING = "atomic questions"
 Tell = Callable[[str], None]
+Place = tuple[str, int, int]
+"""A document, and where an answer begins and ends in it."""
 Candidate = tuple[ReadChain, AtomicPair, RequestCosts]
 """A chain, the question that may extend it, and what asking for that question cost."""
 
@@ -55,7 +57,8 @@ class ReadChains:
         self._hops = sorted(set(map(int, parameters.hops)))
         self._kinds: list[ChainKind] = sorted(set(parameters.kinds), reverse=True)
         self._used: dict[str, Counter[str]] = defaultdict(Counter)
-        self._spans: set[tuple[str, tuple[tuple[str, int, int], ...]]] = set()
+        self._spans: set[tuple[str, tuple[Place, ...]]] = set()
+        self._compared: set[frozenset[Place]] = set()
 
     def make(self, tell: Tell) -> list[ReadChain]:
         """All chains that are kept, at most `most` of each kind and number of hops."""
@@ -138,9 +141,10 @@ class ReadChains:
         """The passages that a chain's answer retrieves and that name it; of a comparison, those its question does."""
         compares = _opens_comparison(chain)
         query = chain.question if compares else chain.answer
-        hits = [hit.passage for hit in self._retriever.search(query, self._parameters.top)]
-        kept = []
         used = {passage.id for passage in chain.passages}
+        # The chain's own passages are found, too, and do not count among those that it goes on with.
+        hits = [hit.passage for hit in self._retriever.search(query, self._parameters.top + len(used))]
+        kept: list[CorpusText] = []
         stage = _next_name(chain)
         for passage in keep_titles(self.funnel, stage, hits, self._excluded):
             fault = None
@@ -148,6 +152,8 @@ class ReadChains:
                 fault = Fault.PASSAGE_USED
             elif not compares and not holds_words(passage.contents, chain.answer):
                 fault = Fault.ENTITY_NOT_NAMED
+            elif len(kept) == self._parameters.top:
+                fault = Fault.TOO_MANY
             if fault is None:
                 kept.append(passage)
             else:
@@ -157,9 +163,13 @@ class ReadChains:
     def _take_beam(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """At most `beam` for each opening question, drawn by the seed, in the order in which they were found."""
         groups: dict[str, list[int]] = defaultdict(list)
-        for place, (chain, _, _) in enumerate(candidates):
-            groups[chain.opening].append(place)
         kept: set[int] = set()
+        mirrored: set[int] = set()
+        for place, (chain, pair, _) in enumerate(candidates):
+            if _opens_comparison(chain) and self._is_mirrored(chain.pairs[0], pair):
+                mirrored.add(place)
+            else:
+                groups[chain.opening].append(place)
         for opening, places in groups.items():
             name = _next_name(candidates[places[0]][0])
             rng = random.Random(f"{self._parameters.seed}:beam:{name}:{opening}")
@@ -167,8 +177,17 @@ class ReadChains:
         for place, (chain, pair, _) in enumerate(candidates):
             self.funnel.enter(f"{_next_name(chain)}: beam")
             if place not in kept:
-                self.funnel.reject(f"{_next_name(chain)}: beam", Fault.BEAM, chain.opening, pair.question)
+                fault = Fault.REPEATED if place in mirrored else Fault.BEAM
+                self.funnel.reject(f"{_next_name(chain)}: beam", fault, chain.opening, pair.question)
         return [candidate for place, candidate in enumerate(candidates) if place in kept]
+
+    def _is_mirrored(self, one: AtomicPair, other: AtomicPair) -> bool:
+        """Whether the two were compared before, maybe the other way round; from now on they were."""
+        both = frozenset([_place(one), _place(other)])
+        if both in self._compared:
+            return True
+        self._compared.add(both)
+        return False
 
     def _read_merged(self, candidate: Candidate, outcome: Outcome) -> ReadChain | None:
         """The longer chain; None, and counted, where the merged question breaks a rule."""
@@ -203,7 +222,7 @@ class ReadChains:
         kept = []
         for chain in chains:
             used, stage = self._used[chain.name], f"{chain.name}: writing"
-            spans = (chain.kind, tuple((one.passage.document, one.start, one.end) for one in chain.steps))
+            spans = (chain.kind, tuple(map(_place, chain.steps)))
             self.funnel.enter(stage)
             fault = None
             if self.funnel.written[chain.name] == self._parameters.most:
@@ -228,6 +247,10 @@ class ReadChains:
 
 def _opens_comparison(chain: ReadChain) -> bool:
     return chain.kind == "comparison" and chain.hops == 1
+
+
+def _place(pair: AtomicPair) -> Place:
+    return pair.passage.document, pair.start, pair.end
 
 
 def _next_name(chain: ReadChain) -> str:

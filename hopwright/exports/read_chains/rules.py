@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
+from hopwright.foreign import find_control
 from hopwright.knowledge.documents.alignment import split_sentences
 from hopwright.scoring.answers import normalise
 
@@ -76,8 +77,10 @@ def holds_words(text: str, words: str) -> bool:
 
 
 def check_form(question: str) -> Fault | None:
-    """A question is one sentence with one question mark, at its end, and does not speak of a text."""
-    if not question.endswith("?") or question.count("?") > 1 or _SPEAKS_OF_TEXT.search(question):
+    """A question is one line with one question mark, at its end, and does not speak of a text."""
+    if not question.endswith("?") or question.count("?") > 1 or find_control(question):
+        return Fault.FORM
+    if _SPEAKS_OF_TEXT.search(question):
         return Fault.FORM
     return None
 
