@@ -6,11 +6,11 @@ from hopwright.settings.corpus import (
     CorpusChainsParameters,
     CorpusIndexParameters,
     CorpusName,
-    CorpusReadParameters,
     CorpusServeParameters,
     EnvironmentServeParameters,
     ExportParameters,
 )
+from hopwright.settings.corpus_reading import CorpusReadParameters
 from hopwright.settings.difficulty import FilterParameters, VllmParameters, VoterName
 from hopwright.settings.form import list_form_titles, read_form
 from hopwright.settings.models import ModelParameters
