@@ -108,22 +108,6 @@ def serve_corpus_tools(*, options: Options) -> None:
     serve_tools(options)
 
 
-@app.command("questions")
-@takes(CorpusChainsParameters)
-def make_questions(
-    *,
-    folder: Annotated[Path, typer.Argument(help="Folder to write: a new or an empty one.")],
-    options: Options,
-    store: Store = None,
-    replace: Replace = False,
-    as_json: Json = False,
-) -> None:
-    """Make multi-hop questions whose every hop is proven by passages of a corpus."""
-    from flows.console.corpus_questions import make
-
-    make(folder, store, options, replace=replace, as_json=as_json)
-
-
 @app.command("read")
 @takes(CorpusReadParameters, leaving_out=("access.batch",))
 def read_questions(
@@ -138,3 +122,19 @@ def read_questions(
     from flows.console.corpus_reading import make
 
     make(folder, options, dry_run=dry_run, replace=replace, as_json=as_json)
+
+
+@app.command("questions")
+@takes(CorpusChainsParameters)
+def make_questions(
+    *,
+    folder: Annotated[Path, typer.Argument(help="Folder to write: a new or an empty one.")],
+    options: Options,
+    store: Store = None,
+    replace: Replace = False,
+    as_json: Json = False,
+) -> None:
+    """Make multi-hop questions whose every hop is proven by passages of a corpus."""
+    from flows.console.corpus_questions import make
+
+    make(folder, store, options, replace=replace, as_json=as_json)
