@@ -5,12 +5,13 @@ from typing import Annotated, Literal
 
 import typer
 
-from flows.commands.options import Json, Options, Replace, Store, takes
+from flows.commands.options import DryRun, Json, Options, Replace, Store, takes
 from hopwright.settings import (
     CorpusAddParameters,
     CorpusChainsParameters,
     CorpusIndexParameters,
     CorpusName,
+    CorpusReadParameters,
     CorpusServeParameters,
     DocumentBuildParameters,
 )
@@ -106,6 +107,22 @@ def serve_corpus_tools(*, options: Options) -> None:
     from flows.console.corpus import serve_tools
 
     serve_tools(options)
+
+
+@app.command("read")
+@takes(CorpusReadParameters, leaving_out=("access.batch",))
+def read_questions(
+    *,
+    folder: Annotated[Path, typer.Argument(help="Folder to write: a new or an empty one.")],
+    options: Options,
+    replace: Replace = False,
+    dry_run: DryRun = False,
+    as_json: Json = False,
+) -> None:
+    """Have a model ask in the paper's way: atomic questions of passages, merged and verified; nothing is proven."""
+    from flows.console.corpus_reading import make
+
+    make(folder, options, dry_run=dry_run, replace=replace, as_json=as_json)
 
 
 @app.command("questions")

@@ -106,6 +106,38 @@ class AskedChain(_Output):
     objection: str = Field(default="", max_length=300)
 
 
+class AtomicQuestion(_Output):
+    """A question that one passage answers, the thing that it asks about as it names it, and the answer as a span."""
+
+    question: str = Field(min_length=8, max_length=400)
+    entity: str = Field(min_length=1, max_length=200)
+    answer: str = Field(min_length=1, max_length=400)
+
+
+class AtomicQuestions(_Output):
+    """Some questions about one passage; none where it gives none. How many there may be is counted by the caller."""
+
+    questions: list[AtomicQuestion] = Field(default=[], max_length=40)
+
+
+class MergedQuestion(_Output):
+    """One question in the place of two; of a comparison the answer is one of the two things that it compares.
+
+    `objection` says why the two make no good question; the others are then of no matter.
+    """
+
+    question: str = Field(default="", max_length=1200)
+    answer: str = Field(default="", max_length=400)
+    objection: str = Field(default="", max_length=300)
+
+
+class GradedAnswer(_Output):
+    """How far an answer means the right one: 0 not at all, 1 in part, 2 wholly."""
+
+    score: int = Field(ge=0, le=2)
+    reason: str = Field(default="", max_length=300)
+
+
 class ListedName(_Output):
     """A name as it stands in a text, and what it names."""
 

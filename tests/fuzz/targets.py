@@ -28,6 +28,7 @@ from hopwright.environments.fact_finder import FactFinder
 from hopwright.errors import HopwrightError
 from hopwright.evaluation.extraction import extract
 from hopwright.evaluation.items import read_items
+from hopwright.exports.read_chains.writing import read_titles
 from hopwright.foreign import JsonError, find_control, load_json
 from hopwright.knowledge.documents.corpus import read_corpus
 from hopwright.knowledge.documents.format import hash_document
@@ -167,6 +168,13 @@ def check_passages(case: tuple[str, bytes], folder: Path) -> None:
         assert read_corpus(path)
     with only_lines():
         OverlapFinder().compare(path)
+
+
+def check_titles(data: bytes, folder: Path) -> None:
+    path = folder / "titles.txt"
+    path.write_bytes(data)
+    with only_lines():
+        assert all(title.strip() and "\n" not in title for title in read_titles(str(path)))
 
 
 def check_corpus(case: tuple[str, bytes], folder: Path) -> None:
@@ -385,6 +393,7 @@ TARGETS = (
     Target("audit", documents(*ROWS), check_audit),
     Target("anchors", _packed(documents(_ANCHOR), {".gz": pack_gzip, ".xz": lzma.compress}), check_anchors),
     Target("passages", _packed(documents(*_PASSAGES, *ROWS[:1]), {".gz": pack_gzip}), check_passages),
+    Target("titles", mangled([b"Oslo\nThe Amber Road\n", "\ufeffOsl\u00f8\r\n".encode()]), check_titles),
     Target(
         "corpus",
         _packed(
