@@ -106,7 +106,7 @@ class DocumentLine:
     def summarise(self, corpus: Mapping[str, int], counts: ChainCounts) -> dict[str, Any]:
         """The figures of what was made."""
         folder = self.parameters.questions_folder()
-        lines = (folder / "retrievability.jsonl").read_text("utf-8").splitlines()
+        lines = (folder / "retrievability.jsonl").read_text("utf-8").split("\n")[:-1]
         ranks = [rank for line in lines for rank in json.loads(line)["ranks"]]
         return {
             "folder": str(folder),
