@@ -41,6 +41,8 @@ _BARE = frozenset(
 def stem(word: str) -> str:
     """A word without its endings, so that forms of one word agree: director, directed, directing."""
     folded = fold(word)
+    if folded in ("mayor", "mayors"):
+        return "mayor"  # not the month of May
     while True:
         suffix = next((one for one in _SUFFIXES if folded.endswith(one) and len(folded) - len(one) >= _SHORTEST), "")
         if not suffix:
