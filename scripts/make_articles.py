@@ -28,8 +28,9 @@ from hopwright.knowledge.wikidata.names import GraphNames
 from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.source import WikidataSource
 from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.planning.evidence import name_triplet
 from hopwright.planning.traversals import GraphTraversals
-from hopwright.records import LiteralFact, Triplet
+from hopwright.records import LiteralFact
 from sample.writing import write_packed
 
 FILE = "articles.jsonl.gz"
@@ -93,7 +94,8 @@ class TellableFacts:
                     literals.append(held[0])
         triplets += self._list_context(entity)[: max(_FACTS - len(triplets) - len(literals), 0)]
         label, gender = self.graph.label(entity), find_gender(entity, self.graph)
-        return PassagePlan(entity, label, gender, tuple(map(self._tell, triplets)), tuple(literals), supporting=True)
+        told = tuple(name_triplet(self.graph, *fact) for fact in triplets)
+        return PassagePlan(entity, label, gender, told, tuple(literals), supporting=True)
 
     def _is_free(self, subject: str, property: str) -> bool:
         return (subject, property) not in self._encumbered
@@ -105,17 +107,6 @@ class TellableFacts:
             if has_inverse(property) and self._is_free(subject, property) and self.is_clear(subject):
                 found.setdefault(property, (subject, property, object))
         return [found[property] for property in sorted(found) if property not in list_role("dull")]
-
-    def _tell(self, fact: Sequence[str]) -> Triplet:
-        subject, property, object = fact
-        return Triplet(
-            subject=subject,
-            property=property,
-            object=object,
-            subject_label=self.graph.label(subject),
-            property_label=self.graph.property_label(property),
-            object_label=self.graph.label(object),
-        )
 
 
 def main(sample: Path, out: Path, most: int = ARTICLES) -> int:

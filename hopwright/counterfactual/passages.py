@@ -19,6 +19,7 @@ from hopwright.counterfactual.surrogate_names import Gender
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.source import FactGraph
 from hopwright.knowledge.wikidata.confusions import add_alike
+from hopwright.planning.evidence import name_triplet
 from hopwright.planning.plan import named_entities
 from hopwright.planning.traversals import Edge, GraphTraversals, spread
 from hopwright.records import Compute, Evidence, Hop, Item, LiteralFact, Lookup, Passage, ReverseLookup, Triplet
@@ -144,7 +145,7 @@ class PassagePlanner:
             if measured and not literals:
                 continue
             found += 1
-            triplets = [self._triplet(subject, property, value) for property, value in met]
+            triplets = [name_triplet(self._graph, subject, property, value) for property, value in met]
             yield self._fill(subject, triplets, literals, scope, asked, rng)
 
     def _distract_by_number(
@@ -204,7 +205,7 @@ class PassagePlanner:
                 if most and scope.admits(other):
                     most -= 1
                     scope.take(other, self._graph.label(other))
-                    context.append(self._triplet(first, property, second))
+                    context.append(name_triplet(self._graph, first, property, second))
             wanted -= bool(context) and context[-1].property == name.partition(" ")[0]
         return self._make(subject, (*triplets, *context), (*literals, *more), supporting=supporting)
 
@@ -216,17 +217,7 @@ class PassagePlanner:
         return PassagePlan(subject, label, gender, tuple(triplets), tuple(literals), supporting)
 
     def _tell(self, edge: Edge) -> Triplet:
-        return self._triplet(edge.subject, edge.property, edge.object)
-
-    def _triplet(self, subject: str, property: str, object: str) -> Triplet:
-        return Triplet(
-            subject=subject,
-            property=property,
-            object=object,
-            subject_label=self._graph.label(subject),
-            property_label=self._graph.property_label(property),
-            object_label=self._graph.label(object),
-        )
+        return name_triplet(self._graph, edge.subject, edge.property, edge.object)
 
 
 def list_asked_properties(item: Item) -> Set[str]:

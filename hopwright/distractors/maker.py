@@ -1046,12 +1046,11 @@ class DistractorMaker:
         role = derivation.property if isinstance(derivation, Lookup) and kind != "country" else ""
         if role in OF_A_LINE and not self._share_line(candidate, answer):
             return False  # no sultan succeeds a British king
-        if kind == "person" and isinstance(derivation, Lookup):
-            subject = _resolve(derivation.subject, answers)
-            if not self._lived_then(candidate, answer, subject):
-                return False  # whoever died before a flight did not command it
+        subject = _resolve(derivation.subject, answers) if isinstance(derivation, Lookup) else ""
+        if kind == "person" and subject and not self._lived_then(candidate, answer, subject):
+            return False  # whoever died before a flight did not command it
         compatriot = kind == "person" and not final and self._world.is_colleague(candidate, answer)
-        if role and not compatriot and not self._has_had(role, candidate, _resolve(derivation.subject, answers)):  # type: ignore[union-attr]
+        if role and not compatriot and not self._has_had(role, candidate, subject):
             return False  # whoever is asked for as a director has directed something, and in those years
         if noun and self._siblings.noun(candidate) != noun and not self._siblings.noun(candidate).endswith(f" {noun}"):
             return False  # asked for a Spanish city, nobody takes a Swiss one; asked for a city, either will do

@@ -23,7 +23,7 @@ def evidence_for(step: PlanStep, answers: Mapping[int, Value], graph: FactGraph,
         if derivation.property in table.literal:
             literals = _literals(graph, subject, derivation.property)
             return Evidence.of(literals=literals, wikipedia_url=graph.page_url(subject))
-        triplet = _triplet(graph, subject, derivation.property, str(step.value))
+        triplet = name_triplet(graph, subject, derivation.property, str(step.value))
         return Evidence.of(triplets=(triplet,), wikipedia_url=graph.page_url(subject))
     if isinstance(derivation, ReverseLookup):
         return _reverse_evidence(derivation, str(step.value), answers, graph, table)
@@ -41,7 +41,7 @@ def find_ties(step: PlanStep, others: Iterable[str], graph: FactGraph, table: Pr
     elif isinstance(derivation, Compute):
         named, joining = set(named_entities(derivation)), table.roles.made
     return tuple(
-        _triplet(graph, other, property, object)
+        name_triplet(graph, other, property, object)
         for other in others
         for property, object in graph.out_edges(other)
         if object in named and property in joining
@@ -58,7 +58,7 @@ def _reverse_evidence(
         if property in table.literal:
             literals.extend(_literals(graph, found, property))
         else:
-            triplets.append(_triplet(graph, found, property, resolve(value, answers)))
+            triplets.append(name_triplet(graph, found, property, resolve(value, answers)))
     return Evidence.of(triplets=tuple(triplets), literals=tuple(literals), wikipedia_url=graph.page_url(found))
 
 
@@ -105,7 +105,7 @@ def _computed_from(
             objects = graph.objects(subject, property)
             if listed:  # of a whole cast, those that are named
                 objects = tuple(one for one in objects if one in listed)
-            triplets += [_triplet(graph, subject, property, object) for object in objects]
+            triplets += [name_triplet(graph, subject, property, object) for object in objects]
         else:
             literals += _literals(graph, subject, property)
     return Evidence.of(triplets=tuple(triplets), literals=tuple(literals), claims=step.claims)
@@ -115,7 +115,8 @@ def _literals(graph: FactGraph, subject: str, property: str) -> tuple[LiteralFac
     return graph.literals(subject, property)
 
 
-def _triplet(graph: FactGraph, subject: str, property: str, object: str) -> Triplet:
+def name_triplet(graph: FactGraph, subject: str, property: str, object: str) -> Triplet:
+    """A fact with the names that the graph has for its three parts."""
     return Triplet(
         subject=subject,
         property=property,

@@ -31,7 +31,7 @@ from hopwright.planning.operations.operation_inputs import (
 from hopwright.planning.operations.starting_points import draw_first_edge, draw_paired_edge
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.traversals import Edge
-from hopwright.records import Compute, Constraint, Lookup, ReverseLookup
+from hopwright.records import Compute, Constraint, Derivation, Lookup, ReverseLookup
 
 _TITLE = 3
 """Words, small ones aside, from which on a title is taken to be that of one work only."""
@@ -204,8 +204,7 @@ def named_birth(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Ope
 
 def _list_refused(builder: PlanBuilder, state: StepOutput, *, last: bool) -> frozenset[str]:
     """Properties that are not asked of an entity: where that happened by which it was chosen, and what all know."""
-    step = builder.draft.steps[int(state.ref[3:]) - 1].derivation if state.ref.startswith("hop") else None
-    form = read_form(step.expression) if isinstance(step, Compute) else None
+    form = _read_form(_find_derivation(builder, state.ref))
     roles = builder.traversals.roles
     if isinstance(form, NextHolder):  # a laureate's wife, or deathbed, is nothing that anybody wonders about
         idle = roles.kinship | {roles.event_places.get(roles.death, "")}
@@ -226,7 +225,7 @@ def _accept_of_series(builder: PlanBuilder, state: StepOutput) -> Callable[[Edge
     graph, table, kind = builder.traversals.graph, builder.traversals.table, builder.traversals.kinds.kind
     steps = [one.derivation for one in builder.draft.steps]
     named = {one.property for one in steps if isinstance(one, ReverseLookup)}
-    form = _read_form(steps[int(state.ref[3:]) - 1])
+    form = _read_form(_find_derivation(builder, state.ref))
     person = kind(state.entity) == "person"
 
     def accepts(edge: Edge) -> bool:
@@ -249,8 +248,7 @@ def _accept_of_list(builder: PlanBuilder, state: StepOutput) -> Callable[[Edge],
 
     The same has to be known of what lies on either side of it: whoever is off by one finds something else there.
     """
-    step = builder.draft.steps[int(state.ref[3:]) - 1].derivation if state.ref.startswith("hop") else None
-    form = _read_form(step)
+    form = _read_form(_find_derivation(builder, state.ref))
     if not isinstance(form, Extreme) or form.members is None or not form.moment or form.members.credit:
         return None
     graph = builder.traversals.graph
@@ -277,7 +275,7 @@ def _accept_of_list(builder: PlanBuilder, state: StepOutput) -> Callable[[Edge],
 
 def _find_short(builder: PlanBuilder, reference: str) -> str:
     """What stands in the place of a hop's answer for whoever forgets a step along a series; empty without a step."""
-    derivation = builder.draft.steps[int(reference[3:]) - 1].derivation if reference.startswith("hop") else None
+    derivation = _find_derivation(builder, reference)
     if isinstance(form := _read_form(derivation), NextMember):
         return str(builder.draft.steps[int(form.reference[3:]) - 1].value)
     if not isinstance(derivation, Lookup) or not (short := _find_short(builder, derivation.subject)):
@@ -286,7 +284,12 @@ def _find_short(builder: PlanBuilder, reference: str) -> str:
     return missed[0] if len(missed) == 1 else ""
 
 
-def _read_form(derivation: object) -> Form | None:
+def _find_derivation(builder: PlanBuilder, reference: str) -> Derivation | None:
+    """How the hop came about to which a reference points; None for what the plan names."""
+    return builder.draft.steps[int(reference[3:]) - 1].derivation if reference.startswith("hop") else None
+
+
+def _read_form(derivation: Derivation | None) -> Form | None:
     return read_form(derivation.expression) if isinstance(derivation, Compute) else None
 
 
@@ -306,13 +309,11 @@ def _enter_series(builder: PlanBuilder, state: StepOutput, context: OperationCon
 
 def _rivals(builder: PlanBuilder, state: StepOutput) -> tuple[str, ...]:
     """The entities that lost the comparison of two branches which an entity won; the same is asked of them."""
-    step = builder.draft.steps[int(state.ref[3:]) - 1] if state.ref.startswith("hop") else None
-    if step is None or not isinstance(step.derivation, Compute):
+    derivation = _find_derivation(builder, state.ref)
+    form = _read_form(derivation)
+    if derivation is None or not isinstance(form, Extreme) or form.members is not None:
         return ()
-    form = read_form(step.derivation.expression)
-    if not isinstance(form, Extreme) or form.members is not None:
-        return ()
-    compared = (builder.draft.steps[hop - 1].value for hop in hops_used(step.derivation))
+    compared = (builder.draft.steps[hop - 1].value for hop in hops_used(derivation))
     return tuple(str(one) for one in compared if one != state.entity)
 
 
