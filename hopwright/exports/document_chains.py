@@ -10,16 +10,15 @@ README.md                        the card, with the licence of every source
 
 from __future__ import annotations
 
-import json
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from hopwright.checks.passage_proof import HopEvidence, gather_evidence, refute
 from hopwright.errors import ExpressionError, InputError
+from hopwright.exports.document_set import DocumentSet, list_licences
 from hopwright.knowledge.documents.corpus_source import CorpusGraph
 from hopwright.knowledge.documents.index import Retriever
 from hopwright.knowledge.documents.stated_facts import MentionIndex, StatedFacts
@@ -32,8 +31,7 @@ from hopwright.planning.fact_chains import COMPARISON, INFERENCE, ChainFinder, F
 from hopwright.planning.traversals import GraphTraversals
 from hopwright.records import CheckResult, Hop, Item, Provenance, Source, plan_id
 from hopwright.records.values import Value
-from hopwright.release.own_folder import refuse_foreign, write_own_folder
-from hopwright.runs.files import write_file, write_json_lines
+from hopwright.release.own_folder import refuse_foreign
 from hopwright.settings import CorpusChainsParameters
 from hopwright.text.matching import contains_alias, mend_quotes, pad
 from hopwright.topologies import TOPOLOGIES
@@ -208,28 +206,14 @@ def write_document_chains(
     """
     refuse_foreign(folder, WRITER, replace=replace)
     counts = ChainCounts()
-    lines: dict[str, list[dict[str, Any]]] = {"items": [], "retrievability": [], "queries": []}
-    golden: list[tuple[str, str]] = []
+    found = DocumentSet(maker.store)
     for made in maker.make([int(one) for one in parameters.hops], parameters.most, counts, tell):
         item, ranks = maker.rank(made)
-        lines["items"].append(item.model_dump(mode="json"))
-        lines["retrievability"].append({"id": item.id, "ranks": ranks})
-        lines["queries"].append({"_id": item.id, "text": item.question, "metadata": {"answer": item.answer}})
         rows = sorted(frozenset().union(*(one.gold for one in made.evidence)))
-        golden += [(item.id, passage.id) for passage in maker.store.passages(rows)]
-    if not lines["items"]:
+        found.add(item, ranks, (passage.id for passage in maker.store.passages(rows)))
+    if not found.items:
         raise InputError(f"no chain is proven: the passages of {maker.store.folder.name} state too few joined facts")
-    passages = maker.store.passages(range(len(maker.store)))
-    lines["corpus"] = [{"_id": one.id, "title": one.title, "text": one.text, "metadata": {}} for one in passages]
-    with write_own_folder(folder, WRITER, replace=replace) as aside:
-        for name, rows_of in lines.items():
-            write_file(aside / f"{name}.jsonl", write_json_lines(rows_of))
-        (aside / "qrels").mkdir()
-        beir = ["query-id\tcorpus-id\tscore", *(f"{query}\t{passage}\t1" for query, passage in golden)]
-        write_file(aside / "qrels" / "test.tsv", ("\n".join(beir) + "\n").encode())
-        write_file(aside / "qrels.trec", "".join(f"{query} 0 {passage} 1\n" for query, passage in golden).encode())
-        write_file(aside / "counts.json", (json.dumps(_sort(counts), indent=1) + "\n").encode())
-        write_file(aside / "README.md", _write_card(maker, counts).encode())
+    found.write(folder, WRITER, _sort(counts), _write_card(maker, counts), replace=replace)
     return counts
 
 
@@ -238,8 +222,6 @@ def _sort(counts: ChainCounts) -> dict[str, dict[str, int]]:
 
 
 def _write_card(maker: DocumentChains, counts: ChainCounts) -> str:
-    licences = Counter((one.source, one.licence) for one in maker.store.documents())
-    rows = [f"| {source} | {licence} | {count:,} |" for (source, licence), count in sorted(licences.items())]
     made = [f"| {name} | {counts.written[name]:,} | {counts.proven[name]:,} |" for name in sorted(counts.proven)]
     return "\n".join(
         [
@@ -254,9 +236,7 @@ def _write_card(maker: DocumentChains, counts: ChainCounts) -> str:
             "",
             "The facts are Wikidata's (CC0 1.0). The documents keep their licences:",
             "",
-            "| source | licence | documents |",
-            "|---|---|---|",
-            *rows,
+            *list_licences(maker.store),
             "",
         ]
     )

@@ -11,12 +11,10 @@ README.md                        the card, with the licence of every source
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from pathlib import Path
-from typing import Any
 
 from hopwright.errors import InputError
+from hopwright.exports.document_set import DocumentSet, list_licences
 from hopwright.exports.read_chains.funnel import Funnel
 from hopwright.exports.read_chains.growing import ReadChains, Tell
 from hopwright.exports.read_chains.items import ItemMaker
@@ -24,8 +22,7 @@ from hopwright.exports.read_chains.opening import fold_title
 from hopwright.foreign import read_file
 from hopwright.knowledge.documents.index import Retriever
 from hopwright.knowledge.documents.store import CorpusStore
-from hopwright.release.own_folder import refuse_foreign, write_own_folder
-from hopwright.runs.files import write_file, write_json_lines
+from hopwright.release.own_folder import refuse_foreign
 from hopwright.settings import CorpusReadParameters
 
 WRITER = "hopwright corpus read"
@@ -46,28 +43,14 @@ def write_read_chains(
     if not chains:
         raise InputError(f"no question is kept: {_tell_rejections(maker.funnel)}")
     tell("writing")
-    lines: dict[str, list[dict[str, Any]]] = {"items": [], "retrievability": [], "queries": []}
-    golden: list[tuple[str, str]] = []
+    found = DocumentSet(retriever.store)
     items = ItemMaker(retriever, parameters, maker.asker.version)
     for chain in chains:
         item, ranks = items.make(chain)
-        lines["items"].append(item.model_dump(mode="json"))
-        lines["retrievability"].append({"id": item.id, "ranks": ranks})
-        lines["queries"].append({"_id": item.id, "text": item.question, "metadata": {"answer": item.answer}})
-        golden += [(item.id, passage.id) for passage in sorted(chain.passages, key=lambda one: one.row)]
-    store = retriever.store
-    passages = store.passages(range(len(store)))
-    lines["corpus"] = [{"_id": one.id, "title": one.title, "text": one.text, "metadata": {}} for one in passages]
-    lines["rejected"] = [row.model_dump(mode="json") for row in maker.funnel.rows]
-    with write_own_folder(folder, WRITER, replace=replace) as aside:
-        for name, rows in lines.items():
-            write_file(aside / f"{name}.jsonl", write_json_lines(rows))
-        (aside / "qrels").mkdir()
-        beir = ["query-id\tcorpus-id\tscore", *(f"{query}\t{passage}\t1" for query, passage in golden)]
-        write_file(aside / "qrels" / "test.tsv", ("\n".join(beir) + "\n").encode())
-        write_file(aside / "qrels.trec", "".join(f"{query} 0 {passage} 1\n" for query, passage in golden).encode())
-        write_file(aside / "counts.json", (json.dumps(maker.funnel.to_dict(), indent=1) + "\n").encode())
-        write_file(aside / "README.md", _write_card(maker.funnel, store, parameters).encode())
+        found.add(item, ranks, (passage.id for passage in sorted(chain.passages, key=lambda one: one.row)))
+    card = _write_card(maker.funnel, retriever.store, parameters)
+    rejected = [row.model_dump(mode="json") for row in maker.funnel.rows]
+    found.write(folder, WRITER, maker.funnel.to_dict(), card, replace=replace, more={"rejected": rejected})
     return maker.funnel
 
 
@@ -94,7 +77,6 @@ def _tell_rejections(funnel: Funnel) -> str:
 
 
 def _write_card(funnel: Funnel, store: CorpusStore, parameters: CorpusReadParameters) -> str:
-    licences = Counter((one.source, one.licence) for one in store.documents())
     answerer, judge = (name or parameters.model for name in (parameters.answer_model, parameters.judge_model))
     return "\n".join(
         [
@@ -110,9 +92,7 @@ def _write_card(funnel: Funnel, store: CorpusStore, parameters: CorpusReadParame
             "",
             "The documents keep their licences:",
             "",
-            "| source | licence | documents |",
-            "|---|---|---|",
-            *(f"| {source} | {licence} | {count:,} |" for (source, licence), count in sorted(licences.items())),
+            *list_licences(store),
             "",
         ]
     )

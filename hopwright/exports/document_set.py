@@ -1,0 +1,71 @@
+"""The files of questions over documents that both ways of making them write: items, ranks, BEIR's and TREC's layout."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hopwright.knowledge.documents.store import CorpusStore
+from hopwright.records import Item
+from hopwright.release.own_folder import write_own_folder
+from hopwright.runs.files import write_file, write_json_lines
+
+
+@dataclass(slots=True)
+class DocumentSet:
+    """What is written of the questions over one corpus, gathered item by item."""
+
+    store: CorpusStore
+    items: list[dict[str, Any]] = field(default_factory=list)
+    retrievability: list[dict[str, Any]] = field(default_factory=list)
+    queries: list[dict[str, Any]] = field(default_factory=list)
+    golden: list[tuple[str, str]] = field(default_factory=list)
+    """Pairs of an item's id and the id of a passage that is gold for it."""
+
+    def add(self, item: Item, ranks: Sequence[int | None], golden: Iterable[str]) -> None:
+        """Take in an item with the ranks of its hops' passages and the ids of its gold passages."""
+        self.items.append(item.model_dump(mode="json"))
+        self.retrievability.append({"id": item.id, "ranks": ranks})
+        self.queries.append({"_id": item.id, "text": item.question, "metadata": {"answer": item.answer}})
+        self.golden += [(item.id, passage) for passage in golden]
+
+    def write(
+        self, folder: Path, writer: str, counts: Mapping[str, Any], card: str, *, replace: bool,
+        more: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+    ) -> None:  # fmt: skip
+        """Write the whole folder, or with `replace` an earlier one of this writer anew; `more`: other files of lines.
+
+        Raises InputError where the folder holds other things.
+        """
+        passages = self.store.passages(range(len(self.store)))
+        lines = {
+            "items": self.items,
+            "retrievability": self.retrievability,
+            "queries": self.queries,
+            "corpus": [{"_id": one.id, "title": one.title, "text": one.text, "metadata": {}} for one in passages],
+            **(more or {}),
+        }
+        with write_own_folder(folder, writer, replace=replace) as aside:
+            for name, rows in lines.items():
+                write_file(aside / f"{name}.jsonl", write_json_lines(rows))
+            (aside / "qrels").mkdir()
+            beir = ["query-id\tcorpus-id\tscore", *(f"{query}\t{passage}\t1" for query, passage in self.golden)]
+            write_file(aside / "qrels" / "test.tsv", ("\n".join(beir) + "\n").encode())
+            trec = "".join(f"{query} 0 {passage} 1\n" for query, passage in self.golden)
+            write_file(aside / "qrels.trec", trec.encode())
+            write_file(aside / "counts.json", (json.dumps(counts, indent=1) + "\n").encode())
+            write_file(aside / "README.md", card.encode())
+
+
+def list_licences(store: CorpusStore) -> list[str]:
+    """A card's table of the licences of a corpus's documents."""
+    licences = Counter((one.source, one.licence) for one in store.documents())
+    return [
+        "| source | licence | documents |",
+        "|---|---|---|",
+        *(f"| {source} | {licence} | {count:,} |" for (source, licence), count in sorted(licences.items())),
+    ]
