@@ -1,13 +1,18 @@
 """`--dry-run`: what would be asked of language models, and what that would cost."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from flows.console.options import parameters_of, read_build_parameters
 from flows.console.output import err, out, print_json, tell_progress
-from hopwright.llm.estimate import CostEstimate, render_estimate
+from hopwright.llm.config import read_settings
+from hopwright.llm.estimate import ApproximateRequest, CostEstimate, estimate_run, render_estimate
+from hopwright.llm.prices import read_prices
+from hopwright.llm.store import consult_store
+from hopwright.llm.types import Request
 from hopwright.settings import EvaluateRun, FilterRun, ModelRun, RewriteRun
+from hopwright.stages.models import ModelAccess
 
 
 def estimate_build_run(file: Path | None, options: Mapping[str, Any], *, as_json: bool) -> None:
@@ -49,13 +54,31 @@ def print_estimate(
     estimate: CostEstimate, parameters: ModelRun, *, as_json: bool, more: Mapping[str, Any] | None = None
 ) -> None:
     """Print an estimate, and whether the budget would hold it; `--json` adds `more`."""
-    limit = parameters.models.limit()
-    if as_json:
-        print_json({**estimate.to_dict(), "budget_usd": limit, **(more or {})})
-        return
-    if not estimate.requests:
+    if not estimate.requests and not as_json:
         out.print("Nothing would be asked of a language model, and nothing paid.")
         return
+    tell_estimate(estimate, parameters.models.limit(), as_json=as_json, more=more)
+
+
+def estimate_asked(
+    listed: Iterable[Request | ApproximateRequest], access: ModelAccess, stage: str, *, growth: float = 1.0
+) -> CostEstimate:
+    """What the requests of a command would cost: each that is listed, times `growth`, stands for all of them."""
+    settings = read_settings(access.endpoints)
+    with consult_store(access.store) as store:
+        return estimate_run(listed, settings, store, read_prices(settings.prices), growth=growth, stage=stage)
+
+
+def tell_estimate(
+    estimate: CostEstimate, budget: float | None, *, as_json: bool, more: Mapping[str, Any] | None = None,
+    remark: str = "",
+) -> None:  # fmt: skip
+    """Print an estimate, a remark on it, and whether the budget would hold it; `--json` adds `more`."""
+    if as_json:
+        print_json({**estimate.to_dict(), "budget_usd": budget, **(more or {})})
+        return
     out.out(render_estimate(estimate))
-    if limit is not None and estimate.usd > limit:
-        out.print(f"The budget of {limit:,.2f} dollars would stop it on the way.")
+    if remark:
+        out.out(remark)
+    if budget is not None and estimate.usd > budget:
+        out.print(f"The budget of {budget:,.2f} dollars would stop it on the way.")

@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from hopwright.llm.estimate import ApproximateRequest
     from hopwright.llm.session import Session
     from hopwright.llm.types import Request
-    from hopwright.stages.models import ModelAccess
 
 _EMBEDDED: Mapping[str, Callable[[Path], PictureSource]] = {
     "flags": FlagPictures,
@@ -123,10 +122,10 @@ def evaluate(folder: Path, options: Mapping[str, Any], *, dry_run: bool, as_json
     from hopwright.knowledge.images.searching import ImageSearcher
     from hopwright.pictures.episodes import PictureWorld, evaluate_agents, list_agent_requests
     from hopwright.pictures.evaluation import evaluate_pictures, list_requests
+    from hopwright.stages.models import require_named
 
     parameters = load_parameters(merge_options({}, options), PicturesEvaluateParameters)
-    if not parameters.models:
-        raise InputError("no model is named: --model endpoint/model names one (docs/models.md)")
+    require_named(parameters.models)
     found = read_picture_set(folder)
     if dry_run:
         listed: Iterable[Request | ApproximateRequest] = list_requests(found, parameters)
@@ -223,10 +222,10 @@ def reword_set(
     """Have a model word the questions; a dry run prints what asking once for each would cost."""
     from hopwright.llm.types import parse_model
     from hopwright.pictures.rewording import list_requests, reword_pictures
+    from hopwright.stages.models import require_named
 
     parameters = load_parameters(merge_options({}, options), PicturesRewordParameters)
-    if not parameters.model:
-        raise InputError("no model is named: --model endpoint/model names one (docs/models.md)")
+    require_named([parameters.model])
     command = "hopwright images reword"
     refuse_foreign(target, command, replace=replace)
     if dry_run:
@@ -308,27 +307,13 @@ def _prepare_agents(found: PictureSet, parameters: PicturesExportParameters) -> 
 
 
 def _open_session(verb: str, folder: Path, models: Sequence[str], wanted: ModelParameters) -> "Session":
-    from hopwright.stages.models import open_models
+    from hopwright.stages.models import grant_command_access, open_models
     from tasks.models import require_models
 
-    access = _describe_access(verb, folder, models, wanted)
+    access = grant_command_access(verb, folder, models, wanted)
     require_models(access, blocks=False)
     home().mkdir(parents=True, exist_ok=True)
     return open_models(access)
-
-
-def _describe_access(verb: str, folder: Path, models: Sequence[str], wanted: ModelParameters) -> "ModelAccess":
-    """What a command needs of its models. Raises InputError for an endpoint that nobody described."""
-    from hopwright.llm.config import read_settings
-    from hopwright.llm.types import parse_model
-    from hopwright.stages.models import STORE, ModelAccess, name_command
-
-    file = wanted.endpoints_file()
-    settings = read_settings(file)
-    for model in models:
-        settings.endpoint(parse_model(model).provider)
-    run = name_command(verb, folder.absolute(), *models)
-    return ModelAccess(file, home() / STORE, run, wanted.limit(), tuple(models))
 
 
 def _estimate(
@@ -341,21 +326,12 @@ def _estimate(
     as_json: bool,
 ) -> None:
     """What asking would cost."""
-    from hopwright.llm.config import read_settings
-    from hopwright.llm.estimate import estimate_run, render_estimate
-    from hopwright.llm.prices import read_prices
-    from hopwright.llm.store import consult_store
+    from flows.console.estimate import estimate_asked, tell_estimate
+    from hopwright.stages.models import grant_command_access
 
-    access = _describe_access(verb, folder, models, wanted)
-    settings = read_settings(access.endpoints)
-    with consult_store(access.store) as store:
-        estimate = estimate_run(listed, settings, store, read_prices(settings.prices), stage=verb.partition(" ")[2])
-    if as_json:
-        print_json({**estimate.to_dict(), "budget_usd": access.budget_usd})
-        return
-    out.out(render_estimate(estimate))
-    if access.budget_usd is not None and estimate.usd > access.budget_usd:
-        out.out(f"The budget of {access.budget_usd:,.2f} dollars would stop it on the way.")
+    access = grant_command_access(verb, folder, models, wanted)
+    estimate = estimate_asked(listed, access, verb.partition(" ")[2])
+    tell_estimate(estimate, access.budget_usd, as_json=as_json)
 
 
 def _open_drafter(store: Path | None, parameters: PicturesName, seed: int) -> PictureDrafter:

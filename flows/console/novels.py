@@ -16,7 +16,6 @@ from hopwright.novels.finders import is_model, open_finder
 from hopwright.novels.shelf import add_book, list_books, open_book, open_books, read_novel
 from hopwright.release.own_folder import refuse_foreign, refuse_foreign_forms
 from hopwright.settings import (
-    ModelParameters,
     NovelAskParameters,
     NovelDrawing,
     NovelQuestionsParameters,
@@ -105,7 +104,9 @@ def make(folder: Path, options: Mapping[str, Any], *, dry_run: bool, replace: bo
     books = open_books(find_shelf(parameters), parameters.books)
     access = None
     if is_model(parameters.finder):
-        access = _open_asking("novels questions", folder, (parameters.finder,), parameters.access)
+        from hopwright.stages.models import grant_command_access
+
+        access = grant_command_access("novels questions", folder, (parameters.finder,), parameters.access)
     if dry_run:
         if access is None:
             out.out(f"Nothing is asked of a model: names are found by {parameters.finder}.")
@@ -135,11 +136,12 @@ def ask(folder: Path, options: Mapping[str, Any], *, dry_run: bool, replace: boo
     from hopwright.llm.estimate import ApproximateRequest
     from hopwright.novels.asked import AskedDrafter
     from hopwright.novels.dataset import ASKER, write_asked_set
+    from hopwright.stages.models import grant_command_access
 
     parameters = load_parameters(merge_options({}, options), NovelAskParameters)
     finding = (parameters.finder,) if is_model(parameters.finder) else ()
     asked = (parameters.model, *parameters.filters, *finding)
-    access = _open_asking("novels ask", folder, asked, parameters.access)
+    access = grant_command_access("novels ask", folder, asked, parameters.access)
     books = open_books(find_shelf(parameters), parameters.books)
     if dry_run:
         listed = _list_finding(books, parameters) if finding else []
@@ -174,9 +176,10 @@ def make_star(folder: Path, options: Mapping[str, Any], *, dry_run: bool, replac
     from hopwright.llm.estimate import ApproximateRequest
     from hopwright.novels.dataset import STAR, write_star_set
     from hopwright.novels.star import StarDrafter
+    from hopwright.stages.models import grant_command_access
 
     parameters = load_parameters(merge_options({}, options), NovelStarParameters)
-    access = _open_asking("novels star", folder, (parameters.model, *parameters.filters), parameters.access)
+    access = grant_command_access("novels star", folder, (parameters.model, *parameters.filters), parameters.access)
     books = open_books(find_shelf(parameters), parameters.books)
     if dry_run:
         # A paragraph asks for a keyword and a question, over more and more paragraphs.
@@ -195,23 +198,6 @@ def make_star(folder: Path, options: Mapping[str, Any], *, dry_run: bool, replac
     _tell_asked(folder, counts, as_json=as_json)
 
 
-def _open_asking(verb: str, folder: Path, asked: tuple[str, ...], parameters: ModelParameters) -> "ModelAccess":
-    """What a command that has a model ask needs of it. Raises InputError where no model, or an unknown endpoint, is
-    named."""
-    from hopwright.llm.config import read_settings
-    from hopwright.llm.types import parse_model
-    from hopwright.stages.models import STORE, ModelAccess, name_command
-
-    if not asked[0]:
-        raise InputError("no model is named: --model endpoint/model names one (docs/models.md)")
-    file = parameters.endpoints_file()
-    settings = read_settings(file)
-    for model in asked:
-        settings.endpoint(parse_model(model).provider)
-    run = name_command(verb, folder.absolute(), *asked)
-    return ModelAccess(file, home() / STORE, run, parameters.limit(), asked)
-
-
 def _open_session(access: "ModelAccess") -> "Session":
     from hopwright.stages.models import open_models
     from tasks.models import require_models
@@ -224,14 +210,10 @@ def _estimate_asking(
     listed: "list[Listed]", access: "ModelAccess", stage: str, growth: float, *, as_json: bool
 ) -> None:
     """What asking would cost: each listed request, times `growth`, stands for all of it."""
-    from hopwright.llm.config import read_settings
-    from hopwright.llm.estimate import estimate_run, render_estimate
-    from hopwright.llm.prices import read_prices
-    from hopwright.llm.store import consult_store
+    from flows.console.estimate import estimate_asked
+    from hopwright.llm.estimate import render_estimate
 
-    settings = read_settings(access.endpoints)
-    with consult_store(access.store) as store:
-        estimate = estimate_run(listed, settings, store, read_prices(settings.prices), growth=growth, stage=stage)
+    estimate = estimate_asked(listed, access, stage, growth=growth)
     if as_json:
         print_json({**estimate.to_dict(), "budget_usd": access.budget_usd})
         return
@@ -263,24 +245,16 @@ def evaluate(
     folder: Path, options: Mapping[str, Any], report_folder: Path | None, *, dry_run: bool, as_json: bool
 ) -> None:
     """Ask models and show the grid; a dry run prints what it would ask and cost."""
-    from hopwright.llm.config import read_settings
-    from hopwright.llm.types import parse_model
     from hopwright.novels.contexts import ContextMaker
     from hopwright.novels.evaluation import evaluate_novels, list_queries, pick_items
     from hopwright.novels.report import write_report
-    from hopwright.stages.models import STORE, ModelAccess, name_command, open_models
+    from hopwright.stages.models import grant_command_access, open_models, require_named
     from tasks.models import require_models
 
     parameters = load_parameters(merge_options({}, options), NovelsEvaluateParameters)
-    if not parameters.models:
-        raise InputError("no model is named: --model endpoint/model names one (docs/models.md)")
-    file = parameters.access.endpoints_file()
-    settings = read_settings(file)
+    require_named(parameters.models)
     asked = (*parameters.models, *([parameters.judge] if parameters.judge else []))
-    for model in asked:
-        settings.endpoint(parse_model(model).provider)
-    run = name_command("novels evaluate", folder.absolute(), *asked)
-    access = ModelAccess(file, home() / STORE, run, parameters.access.limit(), asked)
+    access = grant_command_access("novels evaluate", folder, asked, parameters.access)
     if not dry_run:
         require_models(access, blocks=False)
     with err.status("reading") as status:
@@ -305,29 +279,18 @@ def evaluate(
         out.out(str(report_folder / "report.md"))
 
 
-def _estimate(queries: list[Any], access: Any, *, as_json: bool) -> None:
+def _estimate(queries: list[Any], access: "ModelAccess", *, as_json: bool) -> None:
     """What asking would cost. Tokens that a prompt cache can spare are counted, and not taken off."""
-    from hopwright.llm.config import read_settings
-    from hopwright.llm.estimate import estimate_run, render_estimate
-    from hopwright.llm.prices import read_prices
-    from hopwright.llm.store import consult_store
+    from flows.console.estimate import estimate_asked, tell_estimate
     from hopwright.novels.evaluation import count_shared
 
-    settings = read_settings(access.endpoints)
-    with consult_store(access.store) as store:
-        requests = (query.request for query in queries)
-        estimate = estimate_run(requests, settings, store, read_prices(settings.prices), stage="novels")
+    estimate = estimate_asked((query.request for query in queries), access, "novels")
     shared = count_shared(queries)
-    if as_json:
-        print_json({**estimate.to_dict(), "repeated_tokens": shared, "budget_usd": access.budget_usd})
-        return
-    out.out(render_estimate(estimate))
-    out.out(
+    remark = (
         f"About {shared:,} of the tokens in repeat what an earlier question read; a prompt cache makes them cheaper "
         "than is counted here."
     )
-    if access.budget_usd is not None and estimate.usd > access.budget_usd:
-        out.out(f"The budget of {access.budget_usd:,.2f} dollars would stop it on the way.")
+    tell_estimate(estimate, access.budget_usd, as_json=as_json, more={"repeated_tokens": shared}, remark=remark)
 
 
 def _tell(report: Mapping[str, Any]) -> None:

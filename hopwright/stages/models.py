@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from hopwright.errors import InputError
 from hopwright.llm.config import read_settings
 from hopwright.llm.session import Session, open_session
 from hopwright.llm.types import parse_model
 from hopwright.runs import RunFolder
-from hopwright.settings import ModelRun
+from hopwright.settings import ModelParameters, ModelRun, home
 
 STORE = "llm.sqlite"
 """The request store of a home: what was paid for once is found there by every run."""
@@ -49,6 +50,27 @@ def grant_access(run: RunFolder, parameters: ModelRun, models: Iterable[str] = (
     return ModelAccess(
         wanted.endpoints_file(), run.home / STORE, name_budget_run(run), wanted.limit(), asked, wanted.batch
     )
+
+
+def grant_command_access(verb: str, folder: Path, models: Sequence[str], wanted: ModelParameters) -> ModelAccess:
+    """Return the model access of a command without a run that asks `models` about a folder.
+
+    Raises InputError where no model is named, for an endpoints file that cannot be used and for an unknown endpoint.
+    """
+    require_named(models)
+    file = wanted.endpoints_file()
+    settings = read_settings(file)
+    for model in models:
+        settings.endpoint(parse_model(model).provider)
+    return ModelAccess(
+        file, home() / STORE, name_command(verb, folder.absolute(), *models), wanted.limit(), tuple(models)
+    )
+
+
+def require_named(models: Sequence[str]) -> None:
+    """Raise InputError where the first of these models, which does the asking, is not named."""
+    if not models or not models[0]:
+        raise InputError("no model is named: --model endpoint/model names one (docs/models.md)")
 
 
 def name_budget_run(run: RunFolder) -> str:
