@@ -188,6 +188,8 @@ class EntityProperty(_Entry):
     """Noun phrases for the subject, where only this is known of it: `the country whose capital is {o}`."""
     reverse_ask: tuple[str, ...] = ()
     """Full questions for it: `At which FIFA World Cup was {o} the top scorer?`"""
+    reverse_told: str = ""
+    """The same as a sentence, before what is asked of its neighbour: `{o} was the top scorer at one FIFA World Cup`."""
     series: str = ""
     """Of what is known of the members of a series (`LiteralProperty.series`), the property of their places in it."""
     role: str = ""
@@ -385,6 +387,9 @@ class LiteralProperty(_Entry):
     """The same as a noun phrase: `the FIFA World Cup right after {s}`."""
     previous_ask: tuple[str, ...] = ()
     previous_np: tuple[str, ...] = ()
+    next_told: str = ""
+    """The same after a sentence that tells of a member (`reverse_told`), which {s} points to: `{s}'s successor`."""
+    previous_told: str = ""
     variants: tuple[LiteralWording, ...] = ()
 
     def worded(self, subject: EntityKind) -> LiteralProperty:

@@ -30,6 +30,7 @@ from hopwright.text.phrases import listed, plain_noun, pluralise, pluralise_verb
 from hopwright.wording.marks import MARK, lower_first, mark, strip_marks, upper_first
 from hopwright.wording.rules.claim_wording import ClaimVerbaliser
 from hopwright.wording.rules.frames import (
+    AFTER_DEATH_FRAMES,
     AFTER_FIRST_OF_LIST_FRAMES,
     AGE_FRAMES,
     AGE_IN_YEAR_FRAMES,
@@ -88,6 +89,7 @@ _FRONTED = 0.4
 """How often the moment that parts a list stands before the question."""
 _ASKED_FIRST = 0.5
 """How often which of a list is meant is a question of its own, before what is asked about it."""
+_AFTER_DEATH = ("the {turn} {noun} {did} {side} {dead}",)
 _VAGUE = frozenset({"thing", "class", "natural feature", "transport link", "event", "work", "place", "person"})
 _GROUP: dict[EntityKind, str] = {
     "person": "people", "work": "works", "place": "places", "organization": "organisations", "team": "teams",
@@ -179,6 +181,8 @@ class ComputationVerbaliser:
                 return self._next_holder(form, self._text.event(reference))
             case NextMember(series=series, reference=reference, later=later):
                 entry, say = self._text.table.literal[series], self._text.described
+                if self._text.is_told(reference):
+                    return (entry.next_told if later else entry.previous_told).replace("{s}", say(reference))
                 described = self._one(entry.series, say(reference), say)
                 return self._text.fill(entry.next_np if later else entry.previous_np, "s", described)
             case ShiftedYear(base=base, later=True, offset=offset) if person := self._find_born(base):
@@ -292,7 +296,7 @@ class ComputationVerbaliser:
         when = self._say_when(form.moment, form.later, members.shared, say)
         return "first" if form.later else "last", member, f"{to} {when}"
 
-    def _tell_chosen(self, form: Extreme, members: Members) -> str:
+    def _tell_chosen(self, form: Extreme, members: Members, frames: Sequence[str]) -> str:
         """`the first film that X released after the death of Y`; empty where it is no death that parts the list."""
         member, entry = self._text.table.entity[members.property].member, self._text.table.literal[form.property]
         if not form.moment or not member.endswith(_BY_OWNER) or not entry.to:
@@ -302,7 +306,11 @@ class ComputationVerbaliser:
         owner = self._text.name_owner(members.shared, form.moment)
         dead = self._text.name_death(form.moment, members.shared)
         did = f"that {owner} {entry.brought}" if entry.brought else f"by {owner} to {entry.to}"
-        return f"the {turn} {noun} {did} {side} {dead}" if dead else ""
+        if not dead:
+            return ""
+        return self._pick(frames).format(
+            turn=turn, noun=noun, did=did, side=side, dead=dead, owner=owner, to=entry.to
+        )
 
     def _joint_work(self, members: Members, say: Say) -> str:
         """`film that X made with Y`; `film that the director and the editor of X made together` of one named work."""
@@ -375,8 +383,8 @@ class ComputationVerbaliser:
         if self._is_of_list(form):
             turn, member, to = self._one_of_list(form, members, say)
             hidden = say == self._text.described and members.shared.startswith("hop")
-            if say == self._text.described and (chosen := self._tell_chosen(form, members)):
-                return f"What was {chosen}?"
+            if say == self._text.described and (asked := self._tell_chosen(form, members, AFTER_DEATH_FRAMES)):
+                return asked
             if hidden and form.moment and not self._text.name_kin(form.moment, members.shared):
                 # `The first opera after its librettist died`: after that of which opera?
                 if self._text.draw() < _FRONTED:
@@ -457,7 +465,7 @@ class ComputationVerbaliser:
             if self._text.is_asked_of(form) and self._text.draw() < _AS_ONE:
                 return f"the {turn} one"
             return f"the {turn} of {self._say_those(form.members, winner)}"
-        if self._is_of_list(form) and (chosen := self._tell_chosen(form, form.members)):
+        if self._is_of_list(form) and (chosen := self._tell_chosen(form, form.members, _AFTER_DEATH)):
             return chosen
         if self._is_of_list(form):
             return "the {} {} {}".format(*self._one_of_list(form, form.members, said)).rstrip()

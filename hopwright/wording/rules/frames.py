@@ -98,6 +98,15 @@ COUNT_FRAMES = (
 FIRST_OF_LIST_FRAMES = ("{what} was the {turn} {member} {to}?", "Which {member} was the {turn} {to}?")
 """Of a whole list, what comes next to a moment: `the first opera by X to be premiered after Y died`."""
 
+AFTER_DEATH_FRAMES = (
+    "What was the {turn} {noun} {did} {side} {dead}?",
+    "What was the {turn} {noun} {did} {side} {dead}?",
+    "Which {noun} by {owner} was the {turn} to {to} {side} {dead}?",
+    "Which {noun} by {owner} was the {turn} to {to} {side} {dead}?",
+    "What is the name of the {turn} {noun} {did} {side} {dead}?",
+)
+"""The same where somebody's death is the moment: `the first opera by X to be premiered after the death of Y`."""
+
 JOINT_WORK_FRAMES = ("{what} was the {turn} {member}?", "What is the title of the {turn} {member}?")
 """Of a whole list, what two people made together: `the first film that X made with Y`."""
 

@@ -45,8 +45,6 @@ _SOURCES = frozenset({"novel", "play", "short story", "novella", "poem", "epic p
 """What a work may be said to be based on before the question about it."""
 _LONG = 26
 """Words of a question beyond which what it is about is told in a sentence before it."""
-_LONG_STEP = 36
-"""The same of a question that takes a step along a series: its clauses follow each other, and are read in one go."""
 _SHORT = 0.8
 """How often the shortest of several noun phrases is taken."""
 _TWO_STOPS = re.compile("(?<!\\.)\\.(\x05*)\\.(?!\\.)")
@@ -177,7 +175,7 @@ class PlanVerbaliser:
         self.listed: set[str] = set()
         self.repeated: set[str] = set()
         self._told = ""
-        self._told_role = ""
+        self._told_as = ""
         self._based = 0
         self._ties: set[str] = set()
         self._credited = ""
@@ -215,10 +213,14 @@ class PlanVerbaliser:
     def described(self, reference: str) -> str:
         """A reference by how it is arrived at, or back to the sentence that has told that."""
         if reference == self._told:
-            return mark([int(reference[3:])], f"that {self._told_role}")
+            return mark([int(reference[3:])], self._told_as)
         if reference.startswith("hop"):
             return self._describe(int(reference[3:]))
         return f"\x01{reference}\x02" if reference.startswith("Q") else self.stated(reference)
+
+    def is_told(self, reference: str) -> bool:
+        """Whether a sentence before the question tells of what a reference means."""
+        return reference == self._told
 
     def _describe(self, index: int, end: str = "") -> str:
         """A hop's answer described and marked, without `end`; so is what is set before the question for its sake."""
@@ -306,13 +308,14 @@ class PlanVerbaliser:
         """The last hop's question with all that leads to it."""
         if self._tells_source():
             question = self._ask_after(1)
+        elif member := self._find_member():
+            question = self._ask_after(member)
         elif (beside := self._find_beside()) and not self._ends_in_subject():
             question = self._ask_both(*beside)
         else:
             question = self.ask(len(self._steps), self.described)
             # What has a sentence before it already gets no second one.
-            most = _LONG_STEP if self._takes_step() else _LONG
-            hard = (len(question.split()) > most and not beside) or self._tells_time()
+            hard = (len(question.split()) > _LONG and not beside) or self._tells_time()
             if hard and not self.openings and (told := self._find_told()):
                 question = self._ask_after(told)
         if not self.openings:
@@ -331,10 +334,16 @@ class PlanVerbaliser:
             return None
         return int(last.subject[3:]), form
 
-    def _takes_step(self) -> bool:
-        """Whether the plan takes a step along a series."""
-        forms = [read_form(one.derivation.expression) for one in self._steps if isinstance(one.derivation, Compute)]
-        return any(isinstance(form, NextMember) for form in forms)
+    def _find_member(self) -> int:
+        """The hop of a chain that finds the member of a series from which a later one steps on; 0 where none does."""
+        found = 0
+        for step in self._steps if self._is_chain() else ():
+            form = read_form(step.derivation.expression) if isinstance(step.derivation, Compute) else None
+            if isinstance(form, NextMember) and form.reference.startswith("hop"):
+                member = self.step(form.reference).derivation
+                if isinstance(member, ReverseLookup) and self.table.entity[member.property].reverse_told:
+                    found = int(form.reference[3:])
+        return found
 
     def _ends_in_subject(self) -> bool:
         """Whether the last look-up can be asked for with its subject at the end, where a long one can be read."""
@@ -347,7 +356,7 @@ class PlanVerbaliser:
         asked = self._computed.ask_beside(form, self.described).removesuffix("?")
         self.openings.append(mark([beside], f"{asked}, and"))
         self._told = f"hop{beside}"
-        self._told_role = self.table.literal[form.timeline].holder_noun or self._name_role(self._told, "")
+        self._told_as = f"that {self.table.literal[form.timeline].holder_noun or self._name_role(self._told, '')}"
         return self.ask(len(self._steps), self.described)
 
     def _is_chain(self) -> bool:
@@ -386,6 +395,11 @@ class PlanVerbaliser:
         self._told = f"hop{told}"
         derivation = self._steps[told - 1].derivation
         role = ""
+        if isinstance(derivation, ReverseLookup) and (member := self._tell_member(derivation)):
+            self.openings.append(f"{mark([told], upper_first(member))}.")
+            noun = self.table.literal[self.table.entity[derivation.property].series].series
+            self._told_as = f"that {plain_noun(noun.partition(' of ')[0])}" if self._is_person(told) else "it"
+            return self.ask(len(self._steps), self.described)
         if isinstance(derivation, ReverseLookup) and self._tells_holder(derivation):
             scene = self.table.literal[derivation.property].holder_told.replace("{e}", self._told_event(derivation))
             self.openings.append(f"{mark([told], upper_first(scene))}.")
@@ -397,8 +411,17 @@ class PlanVerbaliser:
         else:
             scene = self._describe(told, end=".")
             self.openings.append(self.pick(TOLD_FRAMES).format(told=scene))
-        self._told_role = role or self._name_role(self._told, strip_marks(scene))
+        self._told_as = f"that {role or self._name_role(self._told, strip_marks(scene))}"
         return self.ask(len(self._steps), self.described)
+
+    def _tell_member(self, found: ReverseLookup) -> str:
+        """The member of a series that a look-up finds, as a sentence; empty for any other look-up."""
+        entry = self.table.entity.get(found.property)
+        told = entry.reverse_told if entry is not None and not found.constraints else ""
+        return told.replace("{o}", self.described(found.value)) if told else ""
+
+    def _is_person(self, index: int) -> bool:
+        return self.names.kind(str(self._steps[index - 1].value)) == "person"
 
     def resolve(self, text: str) -> str:
         """The text with every marked name said in full the first time, and referred to after that."""
