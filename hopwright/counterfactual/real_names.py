@@ -31,8 +31,8 @@ _SLOT = re.compile(r"\{\w+\}")
 _WORD = r"[A-ZÀ-Ý][\w'’.-]*"
 _RUN = re.compile(rf"{_WORD}(?: (?:(?:of the|of|the|de|for|and|in) )?{_WORD})*")
 _OPENERS = frozenset(
-    "Add After Around As At Before Between By During For From Going Had How In Into Of On One Over Since Than The To Under "
-    "Until Was What When Where Which Who Whom Whose With Within".split()
+    "Add After Around As At Before Between By During For From Going Had How In Into Of On One Over Since Than The To "
+    "Under Until Was What When Where Which Who Whom Whose With Within".split()
 )
 _JOINTS = frozenset({"of", "the", "de", "for", "and", "in"})
 _YEARS = re.compile(

@@ -22,13 +22,14 @@ from hopwright.knowledge.wikidata.roles import (
     ROLES,
     SERVED,
     STATED_COUNTRIES,
+    TODAYS_COUNTRY,
 )
 from hopwright.knowledge.wikidata.similar_entities import SimilarEntities
 from hopwright.knowledge.wikidata.store import GraphStore
 
 NEAR_IN_TIME = 25
 """Years by which two people are born apart at most and still belong to the same decades."""
-_CITIZEN = (CITIZENSHIP, COUNTRY_FOR_SPORT, HOME_COUNTRY)
+_CITIZEN = (CITIZENSHIP, COUNTRY_FOR_SPORT)
 _MOST_STEPS = 4
 _MOST_FELLOWS = 400
 _MOST_FELLOWS_GIVEN = 100
@@ -134,7 +135,8 @@ class OwnWorld:
         return _SAME_REGION if theirs & behind else _ELSEWHERE
 
     def _find_homes(self, entity: str) -> frozenset[str]:
-        return frozenset(self._merge_namesakes(one) for one in self._read_homes(entity))
+        merged = map(self._merge_namesakes, self._read_homes(entity))
+        return frozenset(TODAYS_COUNTRY.get(one, one) for one in merged)
 
     def _find_namesake(self, country: str) -> str:
         """The best known country of a country's name: sources that know the same one by other ids agree on it."""
@@ -149,6 +151,8 @@ class OwnWorld:
         if kind == "country":
             return frozenset([entity])
         if kind == "person":
+            if home := self._graph.objects(entity, HOME_COUNTRY):  # wherever the parents were at the birth
+                return frozenset(home)
             citizen = {country for one in _CITIZEN for country in self._graph.objects(entity, one)}
             sure = citizen.union(*(self._find_country(place) for place in self._graph.objects(entity, BIRTHPLACE)))
             return frozenset(sure) or self._infer_homes(entity)
@@ -161,7 +165,8 @@ class OwnWorld:
             found = frozenset().union(*(self._find_country(held) for held in self._graph.objects(person, one)))
             if found:
                 return found
-        citizen = {home for one in self._list_kin(person) for way in _CITIZEN for home in self._graph.objects(one, way)}
+        citizen = {home for one in self._list_kin(person) for way in (*_CITIZEN, HOME_COUNTRY)
+                   for home in self._graph.objects(one, way)}  # fmt: skip
         born = [place for one in self._list_kin(person) for place in self._graph.objects(one, BIRTHPLACE)]
         return frozenset(citizen.union(*map(self._find_country, born)))
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from importlib import resources
 from types import MappingProxyType
 
@@ -83,9 +84,9 @@ LISTS = frozenset(["P40", "P58", "P112", "P161", "P527", "P710", "P725", "P800",
 """Children, writers, founders, cast, parts, participants, voices, notable works, tributaries, crew, board."""
 MADE = frozenset(["P50", "P990101", "P990102", "P990105", "P990106", "P990111", "P990113"])
 """Author, painter, sculptor, architect, founder, inventor, composer."""
-KINSHIP = frozenset(
-    ["P22", "P25", "P26", "P40", "P155", "P156", "P184", "P451", "P802", "P1066", "P3373", "P990122", "P990123"]
-).union(f"P9901{number}" for number in range(60, 72))
+FAMILY = frozenset(["P22", "P25", "P26", "P40", "P451", "P3373"]).union(f"P9901{number}" for number in range(60, 72))
+"""Parents, spouses, children, partners and siblings."""
+KINSHIP = FAMILY.union(["P155", "P156", "P184", "P802", "P1066", "P990122", "P990123"])
 """Father, mother, spouse, child, follows, followed by, advisor, partner, student, teacher, sibling, successors, and
 spouses, children and siblings of whom there was one, or who came first."""
 
@@ -151,6 +152,7 @@ ROLES = PropertyRoles(
     adapted=frozenset({"P50", "P144", "P1877"}),
     seldom=SELDOM,
     kinship=KINSHIP,
+    family=FAMILY,
     adapters=ADAPTERS,
     loose=frozenset(_RELATIONS["loose"].split()),
     relation_words=MappingProxyType(_RELATIONS["words"]),
@@ -183,3 +185,23 @@ ROLES = PropertyRoles(
     ),
     latest_years=MappingProxyType({BIRTH: 2004, WORK_START: 2020}),
 )
+
+_SUCCEEDED = {
+    "Q145": "Q174193 Q161885 Q26",  # the United Kingdom of Great Britain and Ireland, Great Britain, Northern Ireland
+    "Q38": "Q172579 Q170174 Q2277 Q12544 Q4948",  # Italy: the kingdom, the Papal States, Rome, Byzantium, Venice
+    "Q183": "Q43287 Q41304 Q7318 Q713750 Q16957 Q12548 Q154195 Q161036 Q7928 Q1206012",
+    "Q159": "Q34266 Q15180 Q139319 Q186096 Q2184",
+    "Q40": "Q28513 Q518101",
+    "Q213": "Q33946 Q140359",
+    "Q36": "Q172107 Q207272 Q211274",
+    "Q55": "Q29999 Q170072",
+    "Q43": "Q12560",
+    "Q668": "Q129286",
+    "Q30": "Q81931",
+    "Q218": "Q203493",
+    "Q29": "Q217196 Q80702",
+    "Q212": "Q243610 Q133356",
+    "Q403": "Q37024 Q838261",
+}
+TODAYS_COUNTRY: Mapping[str, str] = {past: today for today, held in _SUCCEEDED.items() for past in held.split()}
+"""A state of the past → the country that people from there are thought of as coming from."""

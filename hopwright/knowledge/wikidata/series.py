@@ -131,7 +131,8 @@ def _tell(series: _Series, told: str, phrases: Sequence[str], role: str) -> str:
     if told or series.kind == "person":
         return told or f"{{s}}'s immediate {role}"
     head = series.noun.partition(" of ")[0]
-    return min(phrases, key=len).replace(f"the {series.noun} ", f"the {head} ", 1)
+    shortest = min(phrases, key=len)
+    return shortest.replace(f"the {series.noun} ", f"the {head} ", 1) if head.islower() else shortest
 
 
 def _make_column(column: _Column, series: _Series) -> EntityProperty:

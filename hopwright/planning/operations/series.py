@@ -15,6 +15,7 @@ from hopwright.planning.operations.lookahead import satisfies_reader
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.random_draws import draw, draw_by_weights
 from hopwright.planning.traversals import Edge
+from hopwright.records import Lookup, ReverseLookup
 
 _AFTER = 0.6
 """How often the next member is asked for, rather than the one before."""
@@ -52,6 +53,8 @@ def named_member(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Op
 def next_member(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """The member of a series right after the one that was found, or right before it."""
     (state,) = inputs
+    if _is_found_by_family(builder, state):  # `the husband of X` is nobody whom a reader has to look for
+        raise PlanningDeadEnd(DeadEnd.NO_SERIES)
     suits = satisfies_reader(builder, context)
     found = {
         (name, later): one
@@ -66,3 +69,12 @@ def next_member(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Ope
     builder.take(one)
     expression = f"{'first_after' if later else 'last_before'}({name}, value({name}, {state.ref}))"
     return StepOutput("entity", builder.compute(expression, "comparison", one), one)
+
+
+def _is_found_by_family(builder: PlanBuilder, member: StepOutput) -> bool:
+    """Whether what tells a member from the others was found as somebody's kin."""
+    found = builder.draft.steps[int(member.ref[3:]) - 1].derivation if member.ref.startswith("hop") else None
+    if not isinstance(found, ReverseLookup) or not found.value.startswith("hop"):
+        return False
+    who = builder.draft.steps[int(found.value[3:]) - 1].derivation
+    return isinstance(who, Lookup) and who.property in builder.traversals.roles.family

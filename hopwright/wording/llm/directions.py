@@ -20,6 +20,8 @@ _OPPOSITE = {
     "later": "earlier", "earlier": "later",
     "first": "last", "last": "first",
 }  # fmt: skip
+_PERFORMED = re.compile(r"\b((?:first|last)(?: one| of (?:them|th[eo]se \w+))? was) first(?= \w+ed\b)")
+"""`The last of them was first performed` in a city: the last is meant."""
 _ONCE = re.compile(r"\bonce\s+(?=◦|(?:he|she|it|they)\b)")
 _BY_THEN = re.compile(r"\bby the time\b|\bat the time of\b|\bhad (?:\w+ ){1,3}when\b")
 """`Once she had died` is after, `by the time she died` before."""
@@ -61,7 +63,8 @@ _DIFFERENCE = re.compile(
 def find_sides(text: str) -> frozenset[str]:
     """The sides that the words of a text say."""
     # `the later-born` is the later one to be born.
-    plain = _COMPASS.sub(lambda found: f" {found[1] or found[2]}ernmost ", _NO_SIDE.sub(" ", text.lower()))
+    plain = _PERFORMED.sub(r"\1", _NO_SIDE.sub(" ", text.lower()))
+    plain = _COMPASS.sub(lambda found: f" {found[1] or found[2]}ernmost ", plain)
     plain = _BY_THEN.sub("before", _ONCE.sub("after ", plain)).replace("-", " ")
     words = [word.rstrip(".'’").removesuffix("'s") for word in _TOKEN.findall(plain)]
     return frozenset(side for word in words if (side := side_of(word)))

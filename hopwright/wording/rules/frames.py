@@ -103,7 +103,6 @@ AFTER_DEATH_FRAMES = (
     "What was the {turn} {noun} {did} {side} {dead}?",
     "Which {noun} by {owner} was the {turn} to {to} {side} {dead}?",
     "Which {noun} by {owner} was the {turn} to {to} {side} {dead}?",
-    "What is the name of the {turn} {noun} {did} {side} {dead}?",
 )
 """The same where somebody's death is the moment: `the first opera by X to be premiered after the death of Y`."""
 

@@ -47,6 +47,10 @@ _LONG = 26
 """Words of a question beyond which what it is about is told in a sentence before it."""
 _SHORT = 0.8
 """How often the shortest of several noun phrases is taken."""
+_WON = re.compile(r"\b(?:won|awarded)\b")
+_FIRST_FILM = re.compile(rf'^((?:{MARK})*)The film ("[^"]+") \((\d{{4}})\)')
+_YEAR_FIRST = 0.6
+"""How often a question that begins with a film says its year first: `The 1975 film "Picnic at Hanging Rock"`."""
 _TWO_STOPS = re.compile("(?<!\\.)\\.(\x05*)\\.(?!\\.)")
 """Where a sentence ends in a name such as `Panathinaikos F.C.`"""
 _MENTION = re.compile("\x01([^\x02]+)\x02")
@@ -153,6 +157,8 @@ class RulesWriter:
         whole = text.ask_whole()
         question = text.resolve(" ".join([*map(upper_first, text.preludes), upper_first(whole)]))
         question = _TWO_STOPS.sub(r".\1", question)
+        if text.draw() < _YEAR_FIRST:
+            question = _FIRST_FILM.sub(r"\1The \3 film \2", question)
         return Wording(subs, strip_marks(question), write_marks(question))
 
 
@@ -356,7 +362,9 @@ class PlanVerbaliser:
         asked = self._computed.ask_beside(form, self.described).removesuffix("?")
         self.openings.append(mark([beside], f"{asked}, and"))
         self._told = f"hop{beside}"
-        self._told_as = f"that {self.table.literal[form.timeline].holder_noun or self._name_role(self._told, '')}"
+        noun = self.table.literal[form.timeline].holder_noun or self._name_role(self._told, "")
+        # `That architect` could be the one who died.
+        self._told_as = "the winner" if _WON.search(strip_marks(asked)) else f"that {noun}"
         return self.ask(len(self._steps), self.described)
 
     def _is_chain(self) -> bool:
