@@ -124,6 +124,8 @@ _LIFE = frozenset([ROLES.birth, ROLES.death])
 _OWNERS = 12
 _MOST_ALIKE = 0.34
 """The share of the owners of a set for which the same may be chosen as for the plan's."""
+_ACTIVE = 5
+"""Years by which what somebody made lies apart at most from what is asked about."""
 _BESIDE_IN_TIME = 10
 """Years within which two entities are contemporaries."""
 _WELL_SUPPLIED = 6
@@ -662,7 +664,7 @@ class DistractorMaker:
             subject = _resolve(derivation.subject, task.answers)
             subjects = self._facts.subjects(derivation.property, candidate)[:_MOST_HOLDERS]
             years = [self._siblings.years_apart(subject, one) for one in subjects]
-            points += count_quarters(min((one for one in years if one is not None), default=0), _BESIDE_IN_TIME)
+            points += count_quarters(min((one for one in years if one is not None), default=0), _ACTIVE)
             if not subjects:
                 points += _UNTRIED
             elif self._world.differ_in_calling(candidate, answer):

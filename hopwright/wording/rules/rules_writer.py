@@ -47,7 +47,6 @@ _LONG = 26
 """Words of a question beyond which what it is about is told in a sentence before it."""
 _SHORT = 0.8
 """How often the shortest of several noun phrases is taken."""
-_WON = re.compile(r"\b(?:won|awarded)\b")
 _FIRST_FILM = re.compile(rf'^((?:{MARK})*)The film ("[^"]+") \((\d{{4}})\)')
 _YEAR_FIRST = 0.6
 """How often a question that begins with a film says its year first: `The 1975 film "Picnic at Hanging Rock"`."""
@@ -60,12 +59,13 @@ _WHERE = re.compile(r"the (?:town or )?city ((?:where|in which) .+)$", re.DOTALL
 """`the city where X was born`, of which people say `the country where X was born`."""
 _OF_IT = re.compile(r"\bthe ((?:[a-z]+ )?[a-z]+) of it\b")
 _SAME_NOUN = re.compile(r'\bthe ([a-z]+) ("[^"]+" \(\d{4}\) and )the \1 (?="[^"]+" \(\d{4}\))')
-_FILM_ROLE = re.compile(
+_TITLE_ROLE = re.compile(
     rf'\b((?:(?:director|cinematographer|screenwriter|editor) of|screenplay for|directed|photographed|edited) '
     rf'(?:{MARK})*)'
     r'the film (?="[^"]+" \(\d{4}\))'
+    rf'|\b((?:composer|librettist|libretto) of (?:{MARK})*)the opera (?="[^"]+" \(\d{{4}}\))'
 )
-"""Where a role says that a title is a film's."""
+"""Where a role says that a title is a film's, or an opera's."""
 _OWN_THE = re.compile(r"\b(his|her) the ")
 """`his the film "Rebecca"`: a name that begins with an article, after whose it is."""
 _MADE_TWICE = re.compile(r"\b(paint|sculpt)(er|ers|ed|or|ors)( of)? the (?:painting|sculpture)s? (?=[\"\x01])")
@@ -153,7 +153,7 @@ class RulesWriter:
     def word(self, steps: Sequence[PlanStep], names: EntityNaming, key: str) -> Wording:
         """Word all hops and the whole question. Raises ExpressionError for a plan that it has no words for."""
         text = PlanVerbaliser(self._table, steps, names, random.Random(f"words:{key}"))
-        subs = tuple(sentence(_FILM_ROLE.sub(r"\1", text.ask(one, text.stated))) for one in range(1, len(steps) + 1))
+        subs = tuple(sentence(_TITLE_ROLE.sub(r"\1\2", text.ask(one, text.stated))) for one in range(1, len(steps) + 1))
         whole = text.ask_whole()
         question = text.resolve(" ".join([*map(upper_first, text.preludes), upper_first(whole)]))
         question = _TWO_STOPS.sub(r".\1", question)
@@ -316,29 +316,16 @@ class PlanVerbaliser:
             question = self._ask_after(1)
         elif member := self._find_member():
             question = self._ask_after(member)
-        elif (beside := self._find_beside()) and not self._ends_in_subject():
-            question = self._ask_both(*beside)
         else:
             question = self.ask(len(self._steps), self.described)
             # What has a sentence before it already gets no second one.
-            hard = (len(question.split()) > _LONG and not beside) or self._tells_time()
+            hard = len(question.split()) > _LONG or self._tells_time()
             if hard and not self.openings and (told := self._find_told()):
                 question = self._ask_after(told)
         if not self.openings:
             return question
         opening = " ".join(self.openings)
         return f"{opening} {question if strip_marks(opening).endswith('.') else lower_first(question)}"
-
-    def _find_beside(self) -> tuple[int, NextHolder] | None:
-        """The hop that the last look-up goes on from, where it finds who came next in a list; else None."""
-        last = self._steps[-1].derivation
-        if not isinstance(last, Lookup) or not last.subject.startswith("hop"):
-            return None
-        source = self.step(last.subject).derivation
-        form = read_form(source.expression) if isinstance(source, Compute) else None
-        if not isinstance(form, NextHolder) or not self.table.literal[form.timeline].annual:
-            return None
-        return int(last.subject[3:]), form
 
     def _find_member(self) -> int:
         """The hop of a chain that finds the member of a series from which a later one steps on; 0 where none does."""
@@ -350,22 +337,6 @@ class PlanVerbaliser:
                 if isinstance(member, ReverseLookup) and self.table.entity[member.property].reverse_told:
                     found = int(form.reference[3:])
         return found
-
-    def _ends_in_subject(self) -> bool:
-        """Whether the last look-up can be asked for with its subject at the end, where a long one can be read."""
-        step = self._steps[-1]
-        assert isinstance(step.derivation, Lookup)
-        return any(one.endswith("{s}?") for one in self._templates(step.derivation, step, "ask", self.described))
-
-    def _ask_both(self, beside: int, form: NextHolder) -> str:
-        """The last question after the one that it rests on: `Who won …, and where was that laureate born?`"""
-        asked = self._computed.ask_beside(form, self.described).removesuffix("?")
-        self.openings.append(mark([beside], f"{asked}, and"))
-        self._told = f"hop{beside}"
-        noun = self.table.literal[form.timeline].holder_noun or self._name_role(self._told, "")
-        # `That architect` could be the one who died.
-        self._told_as = "the winner" if _WON.search(strip_marks(asked)) else f"that {noun}"
-        return self.ask(len(self._steps), self.described)
 
     def _is_chain(self) -> bool:
         """Whether each hop rests on the one before it alone."""
@@ -444,7 +415,7 @@ class PlanVerbaliser:
             return self._refer_back(entity)
 
         said = _OF_IT.sub(r"its \1", _MENTION.sub(name, text))
-        said = _FILM_ROLE.sub(r"\1", _SAME_NOUN.sub(r"the \1s \2", _tidy(said)))
+        said = _TITLE_ROLE.sub(r"\1\2", _SAME_NOUN.sub(r"the \1s \2", _tidy(said)))
         for entity in seen:
             short = self._refer_back(entity) if self.names.kind(entity) == "person" else ""
             if short and " " not in short:  # `Wolf's doctoral advisor`, not `the doctoral advisor of Wolf`
