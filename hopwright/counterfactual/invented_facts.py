@@ -18,7 +18,7 @@ from importlib import resources
 from typing import Any
 
 from hopwright.counterfactual.passage_phrases import list_role
-from hopwright.counterfactual.passages import HopPassages, PassagePlan, list_conditions
+from hopwright.counterfactual.passages import HopPassages, PassagePlan, RivalFact, list_conditions
 from hopwright.counterfactual.real_names import list_series
 from hopwright.counterfactual.renamed_entities import AliasSource, NameRules, find_gender
 from hopwright.counterfactual.shifts import LAST_YEAR, DateShift, read_year, set_number, shift_date, shift_number
@@ -149,7 +149,8 @@ class FactInventor:
 
     asked: properties that the plan rests on, which are left alone. plans: all that the passages tell already, so that
     nothing contradicts it. names: those of the twin's world; the inventor's own `names` know the invented entities,
-    too. genders: of persons whose originals have none in the graph.
+    too. genders: of persons whose originals have none in the graph. rivals: what a hop asks of one of a list, told of
+    the others as well (`list_rivals`), in the ids of the twin's world.
     """
 
     def __init__(
@@ -163,8 +164,11 @@ class FactInventor:
         table: PropertyTable,
         ids: Iterator[str],
         genders: Mapping[str, Gender],
+        rivals: Mapping[str, Sequence[RivalFact]] | None = None,
     ) -> None:
         self._key = key
+        self._rivals = rivals or {}
+        self._shared: dict[str, tuple[Triplet, ...]] = {}
         self._asked = asked
         self._namer = namer
         self._rules = rules
@@ -194,7 +198,8 @@ class FactInventor:
         """The plan with facts of its subject until there are enough."""
         gender = plan.gender or self._genders.get(plan.subject, "")
         missing = _FACTS - len(plan.triplets) - len(plan.literals)
-        triplets, literals = list(plan.triplets), list(plan.literals)
+        triplets, literals = [*plan.triplets, *self._share(plan)], list(plan.literals)
+        missing -= len(triplets) - len(plan.triplets)
         for fact in self._invent(plan):
             if missing <= 0:
                 break
@@ -204,6 +209,22 @@ class FactInventor:
                 literals.append(fact)
             missing -= 1
         return replace(plan, gender=gender, triplets=tuple(triplets), literals=tuple(literals))
+
+    def _share(self, plan: PassagePlan) -> tuple[Triplet, ...]:
+        """What a hop asks of one of a list, for another of it that has no such fact of its own."""
+        subject = plan.subject
+        if subject not in self._shared:
+            told = self._told.get(subject, set())
+            self._shared[subject] = tuple(
+                Triplet(
+                    subject=subject, property=one.property, subject_label="", object_label="",
+                    object=self._name(self.names.kind(one.object), self.names.noun(one.object), subject, one.property),
+                    property_label=self._table.label(one.property),
+                )
+                for one in self._rivals.get(subject, ())
+                if one.property not in told
+            )  # fmt: skip
+        return self._shared[subject]
 
     def _invent(self, plan: PassagePlan) -> Iterator[Triplet | LiteralFact]:
         """The invented facts of a subject, those drawn already first."""

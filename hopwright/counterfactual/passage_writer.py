@@ -128,6 +128,8 @@ class PassageWriter:
                 bool(self._table.entity[triplet.property].series) if triplet.property in self._table.entity else False
             )
             told = names.phrase(other) if column and not inverse else _describe(other, names, rng)
+            if triplet.property in self._table.lists:
+                told = names.phrase(other).removeprefix(f"the {names.noun(other)} ")
             said.setdefault((triplet.property, inverse), []).append(told)
             kinds.setdefault((triplet.property, inverse), names.kind(other))
         dates: dict[str, str] = {}
@@ -200,14 +202,12 @@ class PassageWriter:
         phrases = find_phrases(literal.property, kind)
         on = "in"
         if isinstance(value, dt.date):
-            exact = entry.value == "date" and (value.month, value.day) != (1, 1)
+            exact = (value.month, value.day) != (1, 1)
             on, told = ("on", render(value)) if exact else ("in", str(value.year))
             phrases = phrases or derive_phrases([_admit_days(one) for one in entry.year_predicate], ())
         elif entry.series:
             told, among = render(value), entry.label.removeprefix("place ")
-            phrases = {"verb": (f"is number {{o}} {among}",)}
-            if "," not in among:
-                phrases = {**phrases, "own": (f"{{its}} place {among} is {{o}}",)}
+            phrases = {"verb": (f"stands at number {{o}} in the list of {among.removeprefix('among ')}",)}
         else:
             told = render(value)
             phrases = phrases or derive_phrases((), entry.np)

@@ -74,21 +74,50 @@ class PassagePlanner:
         scope = _PassageNameScope(item, self._graph, self._table)
         rng = random.Random(f"{self._seed}:passages:{item.id}")
         asked = list_asked_properties(item)
-        supporting = [tuple(self._support(hop, scope, asked, rng)) for hop in item.hops]
+        told: dict[str, PassagePlan] = {}
+        supporting = [tuple(self._support(item, hop, told, scope, asked, rng)) for hop in item.hops]
         return tuple(
             (*plans, *(self._distract(item, hop, scope, asked, rng) if plans and self._distractors else ()))
             for hop, plans in zip(item.hops, supporting, strict=True)
         )
 
     def _support(
-        self, hop: Hop, scope: _PassageNameScope, asked: Set[str], rng: random.Random
+        self,
+        item: Item,
+        hop: Hop,
+        told: dict[str, PassagePlan],
+        scope: _PassageNameScope,
+        asked: Set[str],
+        rng: random.Random,
     ) -> Iterator[PassagePlan]:
+        """A passage on each subject of a hop's facts, with what other hops rest on: the same one in all of them.
+
+        told: the passages of the item so far, by subject; the new ones are put there.
+        """
         subjects = [triplet.subject for triplet in hop.evidence.triplets]
         subjects += [literal.subject for literal in hop.evidence.literals]
         for subject in dict.fromkeys(subjects):
-            own = [triplet for triplet in hop.evidence.triplets if triplet.subject == subject]
-            literals = [literal for literal in hop.evidence.literals if literal.subject == subject]
-            yield self._fill(subject, own, literals, scope, asked, rng, supporting=True)
+            if subject not in told:
+                own = {_key(one): one for held in item.hops for one in held.evidence.triplets if one.subject == subject}
+                literals = dict.fromkeys(
+                    one for held in item.hops for one in held.evidence.literals if one.subject == subject
+                )
+                own |= {_key(one): one for one in self._list_rival_facts(item, subject, scope) if _key(one) not in own}
+                told[subject] = self._fill(
+                    subject, [*own.values()], [*literals], scope, asked, rng, supporting=True
+                )
+            yield told[subject]
+
+    def _list_rival_facts(self, item: Item, subject: str, scope: _PassageNameScope) -> Iterator[Triplet]:
+        """What a later hop asks of the one that was chosen from a list, told of another of the list as well.
+
+        Were the chosen one the only one of which it is told, nobody would have to choose.
+        """
+        for asked in list_rivals(item).get(subject, ()):
+            for object in self._graph.objects(subject, asked.property)[:1]:
+                if scope.admits(object):
+                    scope.take(object, self._graph.label(object))
+                    yield name_triplet(self._graph, subject, asked.property, object)
 
     def _distract(
         self, item: Item, hop: Hop, scope: _PassageNameScope, asked: Set[str], rng: random.Random
@@ -199,6 +228,8 @@ class PassagePlanner:
         for name in rng.sample(sorted(found), len(found)):
             if wanted <= 0:
                 break
+            if name in add_alike({one.property for one in context}):  # a birthplace is told once
+                continue
             most = rng.choice((1, 1, 2))
             for first, property, second in found[name]:
                 other = second if first == subject else first
@@ -225,6 +256,30 @@ def list_asked_properties(item: Item) -> Set[str]:
     asked = {one.property for hop in item.hops for one in hop.evidence.triplets}
     asked |= {one.property for hop in item.hops for one in hop.evidence.literals}
     return add_alike(asked)
+
+
+@dataclass(frozen=True, slots=True)
+class RivalFact:
+    """A property that a later hop asks of what was chosen from a list, and its value there."""
+
+    property: str
+    object: str
+
+
+def list_rivals(item: Item) -> dict[str, list[RivalFact]]:
+    """What was not chosen from a list → what a later hop asks of the one that was: of entities alone."""
+    found: dict[str, list[RivalFact]] = {}
+    for hop in item.hops:
+        derivation = hop.derivation
+        taken = _HOP.match(derivation.subject) if isinstance(derivation, Lookup) else None
+        if taken is None or not isinstance(derivation, Lookup) or not hop.answer_id:
+            continue
+        chosen = item.hops[int(taken[1]) - 1]
+        if isinstance(chosen.derivation, Compute):
+            for subject in dict.fromkeys(one.subject for one in chosen.evidence.literals):
+                if subject != chosen.answer_id:
+                    found.setdefault(subject, []).append(RivalFact(derivation.property, hop.answer_id))
+    return found
 
 
 def list_conditions(item: Item, hop: Hop) -> tuple[list[tuple[str, str]], list[str]]:

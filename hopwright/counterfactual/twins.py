@@ -28,7 +28,7 @@ from hopwright.counterfactual.passage_context import (
     rewrite_passages,
 )
 from hopwright.counterfactual.passage_writer import PassageWriter
-from hopwright.counterfactual.passages import collect_extra_evidence, list_asked_properties
+from hopwright.counterfactual.passages import RivalFact, collect_extra_evidence, list_asked_properties, list_rivals
 from hopwright.counterfactual.real_names import (
     InventedNames,
     find_real_wording,
@@ -141,6 +141,10 @@ class TwinMaker:
             self._table,
             further,
             {ids[member.id]: member.gender for member in cast if member.id and member.gender},
+            {
+                ids.get(one, one): [RivalFact(held.property, ids.get(held.object, held.object)) for held in asked]
+                for one, asked in list_rivals(item).items()
+            },
         )
         passages = rewrite_passages(item, passage_context, new, self._passages, inventor, rivals)
         hops = tuple(

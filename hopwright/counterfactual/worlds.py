@@ -37,6 +37,7 @@ from hopwright.counterfactual.surrogate_names import read_dated_name
 from hopwright.errors import ExpressionError
 from hopwright.knowledge.facts import EvidenceFacts, matches
 from hopwright.knowledge.properties import PropertyTable
+from hopwright.planning.computation_forms import Extreme, NextHolder, read_form
 from hopwright.planning.execution import execute, render_answer, run_plan, same, stated_value
 from hopwright.planning.expressions import evaluate
 from hopwright.planning.plan import named_entities
@@ -159,6 +160,7 @@ class _DateOwners:
 def _find_owners(item: Item, cast: Sequence[RenamedEntity], table: PropertyTable) -> _DateOwners:
     of = {member.key: member.owner for member in cast}
     leads = _join_series(item, of, table)
+    _join_lists(item, of)
     stated: dict[str, list[int]] = {}
     years: dict[str, list[tuple[int, int]]] = {}
     for member in cast:
@@ -218,6 +220,32 @@ def _join_series(item: Item, of: dict[str, str], table: PropertyTable) -> dict[s
     return leads
 
 
+def _reads_list(hop: Hop) -> bool:
+    """Whether a hop finds what comes next in a list, of somebody's works or of the holders of years."""
+    form = read_form(hop.derivation.expression) if isinstance(hop.derivation, Compute) else None
+    return isinstance(form, NextHolder) or (isinstance(form, Extreme) and form.members is not None)
+
+
+def _join_lists(item: Item, of: dict[str, str]) -> None:
+    """Have what is chosen from a list by its dates move as one with whose list it is, and with whose death parts it.
+
+    So nobody's film comes out after his own death, and whoever won a prize the year after a death still does. Changes
+    the owners in `of`; who has a dated name keeps its stem.
+    """
+    for hop in filter(_reads_list, item.hops):
+        assert isinstance(hop.derivation, Compute)
+        form = read_form(hop.derivation.expression)
+        before = [item.hops[index - 1] for index in hop.depends_on]
+        dated = (one for held in (hop, *before) for one in held.evidence.literals if one.datatype == "dateTime")
+        joined = {one.subject for one in dated}
+        joined |= {held.answer_id for held in before if held.answer_id}
+        if isinstance(form, NextHolder):  # of the others who won it, too, or two would hold one year
+            told = (one for other in item.hops for one in other.evidence.literals)
+            joined |= {one.subject for one in told if one.property == form.timeline}
+        held_by = {of[one] for one in joined if one in of and not of[one].startswith("stem:")}
+        of.update((one, f"list:{hop.index}") for one, owner in list(of.items()) if owner in held_by)
+
+
 def _find_ends(item: Item) -> dict[str, str]:
     """Entity → the later of its dates, where a hop measures the span between two of them.
 
@@ -228,7 +256,7 @@ def _find_ends(item: Item) -> dict[str, str]:
     """
     ends: dict[str, str] = {}
     for hop in item.hops:
-        if not isinstance(hop.derivation, Compute):
+        if not isinstance(hop.derivation, Compute) or _reads_list(hop):
             continue
         for before in (item.hops[index - 1] for index in hop.depends_on):
             found = before.derivation
@@ -307,6 +335,7 @@ class _WorldAttempt:
         if self._pinned and run_plan(hops, facts, self._table) != answers:
             raise _ImplausibleWorldError("a number that a later hop asks for was used by an earlier one")
         self._check_answers(answers)
+        self._check_beside(hops, answers)
         self._check_margins(hops)
         self._check_years()
         years = {owner: self._move(owner).years for owner in dict.fromkeys(self._owners.of.values())}
@@ -470,6 +499,18 @@ class _WorldAttempt:
                 raise _ImplausibleWorldError(f"hop {hop.index} gives {text}, which the plan brings with it")
             if text != hop.answer and (text in stated or replace_number(self._item.question, text, "")[1]):
                 raise _ImplausibleWorldError(f"the question mentions {text}, which is now an answer")
+
+    def _check_beside(self, hops: tuple[Hop, ...], answers: Mapping[int, Value]) -> None:
+        """Whoever held the year after another one, in a list with somebody in each year, still does."""
+        for hop in hops:
+            form = read_form(hop.derivation.expression) if isinstance(hop.derivation, Compute) else None
+            if not isinstance(form, NextHolder) or not self._table.literal[form.timeline].annual:
+                continue
+            year, wanted = answers[int(form.reference[3:])], 1 if form.later else -1
+            held = [one for one in hop.evidence.literals if one.property == form.timeline]
+            years = {read_year(one.value) for one in held if one.subject == answers[hop.index]}
+            if isinstance(year, int) and year + wanted not in years:
+                raise _ImplausibleWorldError(f"hop {hop.index} gives somebody of another year")
 
     def _check_years(self) -> None:
         """No year of the original's question is in the twin's."""

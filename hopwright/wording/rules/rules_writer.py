@@ -59,13 +59,13 @@ _WHERE = re.compile(r"the (?:town or )?city ((?:where|in which) .+)$", re.DOTALL
 """`the city where X was born`, of which people say `the country where X was born`."""
 _OF_IT = re.compile(r"\bthe ((?:[a-z]+ )?[a-z]+) of it\b")
 _SAME_NOUN = re.compile(r'\bthe ([a-z]+) ("[^"]+" \(\d{4}\) and )the \1 (?="[^"]+" \(\d{4}\))')
-_TITLE_ROLE = re.compile(
+_FILM_ROLE = re.compile(
     rf'\b((?:(?:director|cinematographer|screenwriter|editor) of|screenplay for|directed|photographed|edited) '
     rf'(?:{MARK})*)'
     r'the film (?="[^"]+" \(\d{4}\))'
-    rf'|\b((?:composer|librettist|libretto) of (?:{MARK})*)the opera (?="[^"]+" \(\d{{4}}\))'
 )
-"""Where a role says that a title is a film's, or an opera's."""
+"""Where a role says that a title is a film's."""
+_COMPOSER = re.compile(rf'\b(composer of (?:{MARK})*)the opera (?="[^"]+" \(\d{{4}}\))')
 _OWN_THE = re.compile(r"\b(his|her) the ")
 """`his the film "Rebecca"`: a name that begins with an article, after whose it is."""
 _MADE_TWICE = re.compile(r"\b(paint|sculpt)(er|ers|ed|or|ors)( of)? the (?:painting|sculpture)s? (?=[\"\x01])")
@@ -153,7 +153,7 @@ class RulesWriter:
     def word(self, steps: Sequence[PlanStep], names: EntityNaming, key: str) -> Wording:
         """Word all hops and the whole question. Raises ExpressionError for a plan that it has no words for."""
         text = PlanVerbaliser(self._table, steps, names, random.Random(f"words:{key}"))
-        subs = tuple(sentence(_TITLE_ROLE.sub(r"\1\2", text.ask(one, text.stated))) for one in range(1, len(steps) + 1))
+        subs = tuple(sentence(_FILM_ROLE.sub(r"\1", text.ask(one, text.stated))) for one in range(1, len(steps) + 1))
         whole = text.ask_whole()
         question = text.resolve(" ".join([*map(upper_first, text.preludes), upper_first(whole)]))
         question = _TWO_STOPS.sub(r".\1", question)
@@ -415,7 +415,9 @@ class PlanVerbaliser:
             return self._refer_back(entity)
 
         said = _OF_IT.sub(r"its \1", _MENTION.sub(name, text))
-        said = _TITLE_ROLE.sub(r"\1\2", _SAME_NOUN.sub(r"the \1s \2", _tidy(said)))
+        said = _FILM_ROLE.sub(r"\1", _SAME_NOUN.sub(r"the \1s \2", _tidy(said)))
+        if "opera" in _COMPOSER.sub("", said):  # what the composer wrote is said to be an opera
+            said = _COMPOSER.sub(r"\1", said)
         for entity in seen:
             short = self._refer_back(entity) if self.names.kind(entity) == "person" else ""
             if short and " " not in short:  # `Wolf's doctoral advisor`, not `the doctoral advisor of Wolf`
