@@ -11,7 +11,6 @@ import re
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 
-from hopwright.planning.computation_forms import NextHolder, NextMember, read_form
 from hopwright.planning.plan import Plan, entities_of, properties_of_step
 from hopwright.planning.target_distribution import TargetDistribution, chance
 from hopwright.planning.traversals import GraphTraversals
@@ -34,8 +33,6 @@ _FRAME = "frame:"
 _ENDING_SHARE = 0.06
 """Questions that end with the same look-up may be so many: a birthplace can be asked for wherever a person is found."""
 _ENDING = "ending:"
-_STEP_SHARES = {"step:series": 0.12, "step:list": 0.04}
-"""Questions that take a step along a series or a list of years may be so many: readers find them contrived first."""
 HELD = "timeline by hop"
 """How frames name who held a year that was worked out."""
 _PROPERTY = re.compile(r"^P\d+$")
@@ -103,7 +100,7 @@ class QuotaController:
         for plan in pilots:
             counts.update(name for step in plan.steps for name in _list_looked_up(step.derivation))
             counts.update(self._themes.of_plan(plan))
-            counts.update(self._list_shapes(plan))
+            counts.update((self._find_frame(plan), *_find_ending(plan)))
         hops = sum(len(plan.steps) for plan in pilots)
         weights = dict(self.weights)
         for name, count in counts.items():
@@ -127,7 +124,7 @@ class QuotaController:
 
     def is_worn(self, slot: int, plan: Plan) -> bool:
         """Whether there are enough questions of a plan's frame, or with its ending, as far as a slot is concerned."""
-        return not self._closed_in(slot).isdisjoint(self._list_shapes(plan))
+        return not self._closed_in(slot).isdisjoint((self._find_frame(plan), *_find_ending(plan)))
 
     def is_closed(self, slot: int, entity: str) -> bool:
         """Whether a theme of an entity is closed to a slot."""
@@ -173,8 +170,6 @@ class QuotaController:
 
     def _cap(self, name: str) -> float:
         """The largest share that a property may have of the hops, or a frame, an ending or a theme of the items."""
-        if name in _STEP_SHARES:
-            return _STEP_SHARES[name]
         if name.startswith((_FRAME, _ENDING)):
             return _FRAME_SHARE if name.startswith(_FRAME) else _ENDING_SHARE
         if not _PROPERTY.match(name):
@@ -184,10 +179,6 @@ class QuotaController:
         return (
             min(self._mix.property_share, max(facts * _PER_FACT, _LEAST_SHARE)) if facts else self._mix.property_share
         )
-
-    def _list_shapes(self, plan: Plan) -> tuple[str, ...]:
-        """What a plan shares with others beside entities and properties: its frame, its ending, a step along a list."""
-        return (self._find_frame(plan), *_find_ending(plan), *_find_steps(plan))
 
     def _find_frame(self, plan: Plan) -> str:
         """What a plan shares with those that differ in names, in the list of years, or in which of somebody's kin."""
@@ -216,15 +207,6 @@ def _leave_out_name(match: re.Match[str]) -> str:
 def _list_looked_up(derivation: Derivation) -> frozenset[str]:
     """The properties that a step looks up; what a computation takes besides is no hop of its own."""
     return frozenset() if isinstance(derivation, Compute) else properties_of_step(derivation)
-
-
-def _find_steps(plan: Plan) -> tuple[str, ...]:
-    """Whether a plan steps along a series or a list of years."""
-    computed = [step.derivation for step in plan.steps if isinstance(step.derivation, Compute)]
-    forms = [read_form(one.expression) for one in computed]
-    found = ("step:series" if isinstance(one, NextMember) else "step:list" for one in forms
-             if isinstance(one, NextMember | NextHolder))  # fmt: skip
-    return tuple(found)
 
 
 def _find_ending(plan: Plan) -> tuple[str, ...]:

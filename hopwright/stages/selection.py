@@ -44,6 +44,11 @@ _FEWEST_ALIKE = 8
 """So many of one frame are kept in any set, however small."""
 _MOST_ENDING = 0.08
 """The largest share of the drafts that ends with one look-up."""
+_MOST_STEPS = {"series": 0.08, "list of years": 0.03}
+"""The largest shares of the drafts that step along a series, and along a list of years: readers find them contrived."""
+_STEP = re.compile(r"^(?:first_after|last_before)\((P\d+), (?:(value\(\1, )|hop\d)")
+_MOMENT = re.compile(r"\b(?:after|before)\(\w+, hop(\d)")
+"""The moment that parts a list, as the hop that finds it."""
 _ENDING = re.compile(r"\bP\d+$|\bkin$")
 _SHORT_WAY = 3
 """Up to so many hops, what lies between the first and the last is too little to make two questions one."""
@@ -69,6 +74,10 @@ class DraftKey:
     """What lies between its first hop and its last; empty for short ways."""
     end: str = ""
     """What its last two hops lead to, where the last is a look-up; else empty."""
+    choice: str = ""
+    """What it chooses from a list that a moment parts, and that moment; empty for one that does not."""
+    step: str = ""
+    """`series` or `list of years` of one that takes a step along one; else empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +152,10 @@ def select(
     """Decide over all drafts which slots are dropped: slot → (check, reason).
 
     Drops repeated plans and questions, what leads the same way by the same answers, what is a third of the same named
-    things or through the same answers, what ends with the same two steps, what nearly repeats an earlier question
-    (named in the reason), and what is over the share of one frame, of one look-up to end with (a birthplace can end a
-    question about anybody), or of one final answer. Of an answer half of the share is allowed here, because the
+    things or through the same answers, what ends with the same two steps or chooses the same by the same moment, what
+    nearly repeats an earlier question (named in the reason), and what is over the share of one frame, of one look-up to
+    end with (a birthplace can end a question about anybody), of steps along series or lists of years, or of one final
+    answer. Of an answer half of the share is allowed here, because the
     difficulty filter then takes away a part of the items but not evenly. Where a number of `items` is asked for, the
     shares are of that number: what is kept then stays kept when further drafts are drawn.
     """
@@ -157,7 +167,10 @@ def select(
     alike: Counter[str] = Counter()
     finder = NearDuplicateFinder()
     texts: dict[str, str] = {}
-    for draft in sorted(drafts, key=lambda one: one.slot):
+    ordered = sorted(drafts, key=lambda one: one.slot)
+    # Of those that choose the same, one that goes on from it is kept.
+    choosing = {one.choice: one.id for one in sorted(ordered, key=lambda one: (not one.end, one.slot), reverse=True)}
+    for draft in ordered:
         named = _list_named(draft.question)
         keys = (draft.id, draft.question.casefold(), f"{draft.answer}|{named}" if named else "", draft.way)
         first = next((seen[name] for name in keys if name and name in seen), None)
@@ -172,6 +185,9 @@ def select(
             continue
         if draft.end and (first := seen.setdefault(f"end|{draft.end}", draft.id)) != draft.id:
             dropped[draft.slot] = ("duplicate", f"ends with the same two steps as {first}")
+            continue
+        if draft.choice and (first := choosing[draft.choice]) != draft.id:
+            dropped[draft.slot] = ("duplicate", f"chooses the same by the same moment as {first}")
             continue
         near = finder.add(draft.question, draft.id)
         if near is not None:
@@ -196,6 +212,14 @@ def select(
             ended[ending[0]] += 1
             if ended[ending[0]] > ending_allowed:
                 dropped[draft.slot] = ("ending_share", f"{ending_allowed} earlier ones end with the same look-up")
+                varied.remove(draft)
+    stepped: Counter[str] = Counter()
+    for draft in list(varied):
+        if draft.step:
+            stepped[draft.step] += 1
+            steps_allowed = max(_FEWEST_ALIKE, math.floor((items or len(kept)) * _MOST_STEPS[draft.step]))
+            if stepped[draft.step] > steps_allowed:
+                dropped[draft.slot] = ("step_share", f"{steps_allowed} earlier ones step along a {draft.step}")
                 varied.remove(draft)
     allowed = max(1, math.floor((items or len(kept)) * max_answer_share / 2))
     counts: Counter[str] = Counter()
@@ -280,11 +304,27 @@ def _read_keys(parts: list[Path]) -> tuple[list[DraftKey], list[int]]:
         rows = read_columns(part, "id", "topology", "answer", "question")
         frames = [find_frame(row[1], steps) for row, steps in zip(rows, read_derivations(part), strict=True)]
         counts.append(len(rows))
-        for (id, topology, answer, question), frame, found in zip(rows, frames, read_hop_answers(part), strict=True):
+        told = zip(rows, frames, read_hop_answers(part), read_derivations(part), strict=True)
+        for (id, topology, answer, question), frame, found, steps in told:
             way, middle = "|".join((frame, *found)), "|".join(found[1:-1]) if len(found) > _SHORT_WAY else ""
             end = "|".join(found[-2:]) if _ENDING.search(frame) else ""
-            keys.append(DraftKey(len(keys), id, topology, answer, question, frame, way, middle, end))
+            choice, step = _find_choice(steps, found), _find_step(steps)
+            keys.append(DraftKey(len(keys), id, topology, answer, question, frame, way, middle, end, choice, step))
     return keys, counts
+
+
+def _find_choice(steps: Sequence[Mapping[str, Any]], found: Sequence[str]) -> str:
+    for one, answer in zip(steps, found, strict=True):
+        if match := _MOMENT.search(one.get("expression") or ""):
+            return f"{found[int(match[1]) - 1]}|{answer}"
+    return ""
+
+
+def _find_step(steps: Sequence[Mapping[str, Any]]) -> str:
+    for one in steps:
+        if match := _STEP.search(one.get("expression") or ""):
+            return "series" if match[2] else "list of years"
+    return ""
 
 
 def _list_named(question: str) -> str:

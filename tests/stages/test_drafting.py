@@ -30,8 +30,8 @@ def synthesizer(sample: GraphStore) -> Synthesizer:
 
 
 def test_every_slot_gives_an_item_or_a_reason(synthesizer: Synthesizer, anchors: list[Anchor]) -> None:
-    items, rejected = synthesizer.draft(anchors, 0, 60)
-    assert len(items) + len(rejected) == 60
+    items, rejected = synthesizer.draft(anchors, 0, 120)
+    assert len(items) + len(rejected) == 120
     assert all(one.reason and one.check for one in rejected)
     assert {item.topology for item in items} == {"chain", "converging", "bridge"}
     for item in items:
@@ -41,7 +41,7 @@ def test_every_slot_gives_an_item_or_a_reason(synthesizer: Synthesizer, anchors:
 
 def test_some_slots_are_filled_around_their_anchors(synthesizer: Synthesizer, anchors: list[Anchor]) -> None:
     """Of most anchors no question of several hops begins, so it may take many slots until one does."""
-    anchored = (one for start in range(0, 800, 40) for one in synthesizer.draft(anchors, start, 40)[0] if one.anchor)
+    anchored = (one for start in range(960, 2400, 40) for one in synthesizer.draft(anchors, start, 40)[0] if one.anchor)
     item = next(anchored)
     assert item.anchor and item.anchor.question_id in {one.question_id for one in anchors}
 

@@ -292,9 +292,9 @@ class ComputationVerbaliser:
         member = self._text.fill((self._text.table.entity[members.property].member,), "s", say(members.shared))
         if not form.moment:
             return "last" if form.largest else "first", member, ""
-        to = f"to {self._text.table.literal[form.property].to}"
+        to = self._text.table.literal[form.property].to
         when = self._say_when(form.moment, form.later, members.shared, say)
-        return "first" if form.later else "last", member, f"{to} {when}"
+        return "first" if form.later else "last", member, f"to {to} {when}" if to else when
 
     def _tell_chosen(self, form: Extreme, members: Members, frames: Sequence[str]) -> str:
         """`the first film that X released after the death of Y`; empty where it is no death that parts the list."""
