@@ -44,8 +44,9 @@ _FEWEST_ALIKE = 8
 """So many of one frame are kept in any set, however small."""
 _MOST_ENDING = 0.08
 """The largest share of the drafts that ends with one look-up."""
-_MOST_STEPS = {"series": 0.08, "list of years": 0.03}
+_MOST_STEPS = {"series": 0.05, "list of years": 0.01}
 """The largest shares of the drafts that step along a series, and along a list of years: readers find them contrived."""
+_FEWEST_STEPS = 2
 _STEP = re.compile(r"^(?:first_after|last_before)\((P\d+), (?:(value\(\1, )|hop\d)")
 _MOMENT = re.compile(r"\b(?:after|before)\(\w+, hop(\d)")
 """The moment that parts a list, as the hop that finds it."""
@@ -167,10 +168,7 @@ def select(
     alike: Counter[str] = Counter()
     finder = NearDuplicateFinder()
     texts: dict[str, str] = {}
-    ordered = sorted(drafts, key=lambda one: one.slot)
-    # Of those that choose the same, one that goes on from it is kept.
-    choosing = {one.choice: one.id for one in sorted(ordered, key=lambda one: (not one.end, one.slot), reverse=True)}
-    for draft in ordered:
+    for draft in sorted(drafts, key=lambda one: one.slot):
         named = _list_named(draft.question)
         keys = (draft.id, draft.question.casefold(), f"{draft.answer}|{named}" if named else "", draft.way)
         first = next((seen[name] for name in keys if name and name in seen), None)
@@ -186,7 +184,9 @@ def select(
         if draft.end and (first := seen.setdefault(f"end|{draft.end}", draft.id)) != draft.id:
             dropped[draft.slot] = ("duplicate", f"ends with the same two steps as {first}")
             continue
-        if draft.choice and (first := choosing[draft.choice]) != draft.id:
+        # One may ask for what is chosen, and one go on from it.
+        choice = f"choice|{draft.choice}|{bool(draft.end)}"
+        if draft.choice and (first := seen.setdefault(choice, draft.id)) != draft.id:
             dropped[draft.slot] = ("duplicate", f"chooses the same by the same moment as {first}")
             continue
         near = finder.add(draft.question, draft.id)
@@ -217,7 +217,7 @@ def select(
     for draft in list(varied):
         if draft.step:
             stepped[draft.step] += 1
-            steps_allowed = max(_FEWEST_ALIKE, math.floor((items or len(kept)) * _MOST_STEPS[draft.step]))
+            steps_allowed = max(_FEWEST_STEPS, math.floor((items or len(kept)) * _MOST_STEPS[draft.step]))
             if stepped[draft.step] > steps_allowed:
                 dropped[draft.slot] = ("step_share", f"{steps_allowed} earlier ones step along a {draft.step}")
                 varied.remove(draft)

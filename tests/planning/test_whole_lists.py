@@ -22,7 +22,9 @@ from tests.drafts import draft_items, find_computations
 TABLE = default_table()
 _PARTED = re.compile(r"\b(after|before)\((P\d+), (hop\d), all\((P\d+), (hop\d|Q\w+)\)\)")
 
-_TOLD = re.compile(r"([^.?]+?) (?:edited|photographed|scored|wrote the (?:libretto|screenplay) of) ([^?]+?\(\d{4}\))\. ")
+_TOLD = re.compile(
+    r"([^.?]+?) (?:edited|photographed|scored|wrote the (?:libretto|screenplay) of) ([^?]+?\(\d{4}\))\. "
+)
 
 
 @pytest.fixture(scope="module")

@@ -309,7 +309,7 @@ class ComputationVerbaliser:
         if not dead:
             return ""
         return self._pick(frames).format(
-            turn=turn, noun=noun, did=did, side=side, dead=dead, owner=owner, to=entry.to
+            turn=turn, noun=noun, nouns=pluralise(noun), did=did, side=side, dead=dead, owner=owner, to=entry.to
         )
 
     def _joint_work(self, members: Members, say: Say) -> str:

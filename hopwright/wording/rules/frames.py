@@ -100,9 +100,8 @@ FIRST_OF_LIST_FRAMES = ("{what} was the {turn} {member} {to}?", "Which {member} 
 
 AFTER_DEATH_FRAMES = (
     "What was the {turn} {noun} {did} {side} {dead}?",
-    "What was the {turn} {noun} {did} {side} {dead}?",
     "Which {noun} by {owner} was the {turn} to {to} {side} {dead}?",
-    "Which {noun} by {owner} was the {turn} to {to} {side} {dead}?",
+    "Of the {nouns} by {owner}, which was the {turn} to {to} {side} {dead}?",
 )
 """The same where somebody's death is the moment: `the first opera by X to be premiered after the death of Y`."""
 
