@@ -17,18 +17,18 @@ from hopwright.reporting.run_summary import summary_lines
 
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
-    "hw-9b3f530dbe741f45",
-    "hw-5e7d2e286c03a189",
-    "hw-413548f329c0587d",
-    "hw-b747d91a1c83dcee",
+    "hw-57658fb3c8c55d39",
+    "hw-7c1b923a25c4eb63",
+    "hw-a3cafa3a13af9a85",
+    "hw-c7534687531260de",
     "hw-47653ac708b256f9",
-    "hw-30947893a6d3a306",
-    "hw-b0235dca0b7e54dd",
-    "hw-79f511b8c16e9102",
-    "hw-bbca61c56c22ef79",
-    "hw-ba8ec5535ee65313",
+    "hw-3f13adf2960b0db6",
+    "hw-56cf5ddf7ebebf2a",
+    "hw-718cccd781ae9cf3",
     "hw-2408c01aba6f3575",
-    "hw-4a145e03cfbfd092",
+    "hw-1fef056a80c7de2f",
+    "hw-57fee76eb8770bf0",
+    "hw-cbfb476e2b0a894b",
 )
 FIRST_RUN = "Then the pipeline runs stage by stage and ends like this:\n\n```\n"
 """What stands on the page before the output of a run."""
