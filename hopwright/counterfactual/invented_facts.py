@@ -179,8 +179,11 @@ class FactInventor:
         self._facts: dict[str, list[Triplet | LiteralFact]] = {}
         self._years: dict[str, list[int]] = {}
         self._told: dict[str, set[str]] = {}
+        self._listed: set[str] = set()
         for plan in plans:
             for triplet in plan.triplets:
+                if triplet.property in table.lists:
+                    self._listed.add(triplet.object)
                 self._told.setdefault(triplet.subject, set()).add(triplet.property)
             for one in plan.literals:
                 self._told.setdefault(one.subject, set()).add(one.property)
@@ -236,6 +239,8 @@ class FactInventor:
         told = self._told.get(subject, set())
         sizes = {*list_role("sizes")}
         barred = self._asked | add_alike(told) | (sizes if told & sizes else set())
+        if subject in self._listed:  # whoever has a work on the list made it
+            barred = {*barred, *list_role("makers")}
         series = list_series(told, self._table)
         if series:
             unmarried = _load()["series"]["unmarried"]

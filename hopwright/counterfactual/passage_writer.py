@@ -101,6 +101,8 @@ class PassageWriter:
 
     def __init__(self, table: PropertyTable) -> None:
         self._table = table
+        self._ordering = {date for name in table.lists for date in table.entity[name].ordered_by}
+        """The dates by which lists are ordered: which of two works came first, or came after a death, takes the day."""
 
     def word(self, plan: PassagePlan, names: EntityNaming, label: str | None = None) -> Passage:
         """One passage; `names` and `label` are those of the world that it tells of.
@@ -202,7 +204,8 @@ class PassageWriter:
         phrases = find_phrases(literal.property, kind)
         on = "in"
         if isinstance(value, dt.date):
-            exact = (value.month, value.day) != (1, 1)
+            told_to_the_day = entry.value == "date" or literal.property in self._ordering
+            exact = told_to_the_day and (value.month, value.day) != (1, 1)
             on, told = ("on", render(value)) if exact else ("in", str(value.year))
             phrases = phrases or derive_phrases([_admit_days(one) for one in entry.year_predicate], ())
         elif entry.series:

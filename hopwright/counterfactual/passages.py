@@ -207,7 +207,7 @@ class PassagePlanner:
         told = {one.property for one in triplets} | {one.property for one in literals}
         wanted = max(_FACTS - len(triplets) - len(literals), 1)
         found: dict[str, list[tuple[str, str, str]]] = {}
-        barred = told | asked | {*list_role("dull")}
+        barred = add_alike(told) | asked | {*list_role("dull")}
         if self._moves.kinds.kind(subject) == "country":
             barred |= {*list_role("not_of_countries")}
         for property, object in spread(self._graph.out_edges(subject), _POOL):

@@ -68,6 +68,22 @@ class TestForeignness:
         apart = [world.measure_foreignness(one, NORLAND) for one in (NORLAND, SUDMARK, ESTRIA, FARLAND)]
         assert apart == sorted(apart) and len(set(apart)) == 4 and apart[0] == 0
 
+    def test_a_home_counts_before_a_birthplace_and_a_state_of_the_past_as_the_one_of_today(self):
+        graph = DictGraph(
+            labels={
+                NORLAND: "Norland", "Q5": "human", "Q6256": "country", "Q145": "United Kingdom", "Q10": "A", "Q11": "B",
+                "Q174193": "United Kingdom of Great Britain and Ireland",
+            },
+            triplets=[
+                ("Q10", "P31", "Q5"), ("Q10", "P27", NORLAND), ("Q10", "P990193", "Q145"),
+                ("Q11", "P31", "Q5"), ("Q11", "P27", "Q174193"),
+                *((one, "P31", "Q6256") for one in (NORLAND, "Q145", "Q174193")),
+            ],
+            literals=[],
+        )  # fmt: skip
+        world = open_world(graph)
+        assert world.find_homes("Q10") == world.find_homes("Q11") == frozenset(["Q145"])
+
     def test_the_country_of_a_birthplace_counts_through_what_the_place_lies_in(self):
         graph = DictGraph(
             labels={NORLAND: "Norland", "Q5": "human", "Q6256": "country", "Q10": "A", "Q11": "Town", "Q12": "County"},

@@ -145,6 +145,33 @@ def test_two_ways_to_the_same_last_two_steps_are_one_question() -> None:
     assert select(drafts, max_answer_share=1.0) == {1: ("duplicate", "ends with the same two steps as id0")}
 
 
+def test_the_same_is_chosen_once_by_itself_and_once_on_the_way() -> None:
+    asked = [("first", ""), ("second", ""), ("third", "its writer"), ("fourth", "its editor")]
+    words = ["What came after Alma died?", "And what did Bror not live to see?", "Who wrote another?", "And one more?"]
+    drafts = [
+        DraftKey(slot, id, "chain", id, words[slot], end=end, choice="3 May 1951|film")
+        for slot, (id, end) in enumerate(asked)
+    ]
+    dropped = select(drafts, max_answer_share=1.0)
+    assert dropped == {
+        1: ("duplicate", "chooses the same by the same moment as first"),
+        3: ("duplicate", "chooses the same by the same moment as third"),
+    }
+
+
+def test_few_questions_step_along_a_series() -> None:
+    words = "Alma Bror Curt Dina Eskil Fanny Gun Hugo Inga Jens".split()
+    drafts = [
+        DraftKey(slot, f"id{slot}", "chain", str(slot), f"{words[slot % 10]} and {slot}?", str(slot),
+                 step="series" if slot % 2 else "")
+        for slot in range(400)
+    ]  # fmt: skip
+    dropped = select(drafts, max_answer_share=1.0)
+    assert {check for check, _ in dropped.values()} == {"step_share"}
+    assert sum(draft.step == "series" and draft.slot not in dropped for draft in drafts) == 20
+    assert all(draft.step for draft in drafts if draft.slot in dropped)
+
+
 def test_questions_of_one_frame_are_kept_up_to_their_share() -> None:
     words = "Alma Bror Curt Dina Eskil Fanny Gun Hugo Inga Jens".split()
     drafts = [

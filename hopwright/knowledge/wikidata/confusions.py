@@ -103,7 +103,11 @@ _PLACE = "P276"
 def add_alike(properties: Set[str]) -> Set[str]:
     """The properties with all by which texts say the same of a subject, the columns of series included."""
     groups = (*SAID_ALIKE, *_group_columns())
-    return set(properties).union(*(alike for alike in groups if not alike.isdisjoint(properties)))
+    found = set(properties)
+    # A column of a series says the same as Wikidata's property, and that the same as one of our own.
+    for _ in range(2):
+        found = found.union(*(alike for alike in groups if not alike.isdisjoint(found)))
+    return found
 
 
 @functools.cache
