@@ -164,10 +164,10 @@ class FactInventor:
         table: PropertyTable,
         ids: Iterator[str],
         genders: Mapping[str, Gender],
-        rivals: Mapping[str, Sequence[RivalFact]] | None = None,
+        rivals: Mapping[str, Sequence[RivalFact]],
     ) -> None:
         self._key = key
-        self._rivals = rivals or {}
+        self._rivals = rivals
         self._shared: dict[str, tuple[Triplet, ...]] = {}
         self._asked = asked
         self._namer = namer
@@ -200,9 +200,8 @@ class FactInventor:
     def add_facts(self, plan: PassagePlan) -> PassagePlan:
         """The plan with facts of its subject until there are enough."""
         gender = plan.gender or self._genders.get(plan.subject, "")
-        missing = _FACTS - len(plan.triplets) - len(plan.literals)
         triplets, literals = [*plan.triplets, *self._share(plan)], list(plan.literals)
-        missing -= len(triplets) - len(plan.triplets)
+        missing = _FACTS - len(triplets) - len(literals)
         for fact in self._invent(plan):
             if missing <= 0:
                 break

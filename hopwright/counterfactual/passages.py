@@ -74,50 +74,47 @@ class PassagePlanner:
         scope = _PassageNameScope(item, self._graph, self._table)
         rng = random.Random(f"{self._seed}:passages:{item.id}")
         asked = list_asked_properties(item)
-        told: dict[str, PassagePlan] = {}
-        supporting = [tuple(self._support(item, hop, told, scope, asked, rng)) for hop in item.hops]
+        told = self._support(item, scope, asked, rng)
+        supporting = [tuple(told[subject] for subject in _list_subjects(hop)) for hop in item.hops]
         return tuple(
             (*plans, *(self._distract(item, hop, scope, asked, rng) if plans and self._distractors else ()))
             for hop, plans in zip(item.hops, supporting, strict=True)
         )
 
     def _support(
-        self,
-        item: Item,
-        hop: Hop,
-        told: dict[str, PassagePlan],
-        scope: _PassageNameScope,
-        asked: Set[str],
-        rng: random.Random,
-    ) -> Iterator[PassagePlan]:
-        """A passage on each subject of a hop's facts, with what other hops rest on: the same one in all of them.
+        self, item: Item, scope: _PassageNameScope, asked: Set[str], rng: random.Random
+    ) -> dict[str, PassagePlan]:
+        """A passage on each subject of facts, by subject: one of all that the hops rest on."""
+        triplets: dict[str, dict[tuple[str, str, str], Triplet]] = {}
+        literals: dict[str, dict[LiteralFact, None]] = {}
+        for hop in item.hops:
+            for triplet in hop.evidence.triplets:
+                triplets.setdefault(triplet.subject, {})[_key(triplet)] = triplet
+            for literal in hop.evidence.literals:
+                literals.setdefault(literal.subject, {})[literal] = None
+        rivals = list_rivals(item)
+        told: dict[str, PassagePlan] = {}
+        for subject in dict.fromkeys(subject for hop in item.hops for subject in _list_subjects(hop)):
+            own = triplets.get(subject, {})
+            for one in self._list_rival_facts(subject, rivals.get(subject, ()), scope):
+                own.setdefault(_key(one), one)
+            told[subject] = self._fill(
+                subject, [*own.values()], [*literals.get(subject, ())], scope, asked, rng, supporting=True
+            )
+        return told
 
-        told: the passages of the item so far, by subject; the new ones are put there.
-        """
-        subjects = [triplet.subject for triplet in hop.evidence.triplets]
-        subjects += [literal.subject for literal in hop.evidence.literals]
-        for subject in dict.fromkeys(subjects):
-            if subject not in told:
-                own = {_key(one): one for held in item.hops for one in held.evidence.triplets if one.subject == subject}
-                literals = dict.fromkeys(
-                    one for held in item.hops for one in held.evidence.literals if one.subject == subject
-                )
-                own |= {_key(one): one for one in self._list_rival_facts(item, subject, scope) if _key(one) not in own}
-                told[subject] = self._fill(
-                    subject, [*own.values()], [*literals], scope, asked, rng, supporting=True
-                )
-            yield told[subject]
-
-    def _list_rival_facts(self, item: Item, subject: str, scope: _PassageNameScope) -> Iterator[Triplet]:
+    def _list_rival_facts(
+        self, subject: str, rivals: Iterable[RivalFact], scope: _PassageNameScope
+    ) -> Iterator[Triplet]:
         """What a later hop asks of the one that was chosen from a list, told of another of the list as well.
 
         Were the chosen one the only one of which it is told, nobody would have to choose.
         """
-        for asked in list_rivals(item).get(subject, ()):
-            for object in self._graph.objects(subject, asked.property)[:1]:
+        for one in rivals:
+            for object in self._graph.objects(subject, one.property)[:1]:
                 if scope.admits(object):
                     scope.take(object, self._graph.label(object))
-                    yield name_triplet(self._graph, subject, asked.property, object)
+                    yield name_triplet(self._graph, subject, one.property, object)
 
     def _distract(
         self, item: Item, hop: Hop, scope: _PassageNameScope, asked: Set[str], rng: random.Random
@@ -225,10 +222,11 @@ class PassagePlanner:
             scope.take(one.object, one.object_label)
         context: list[Triplet] = []
         wanted = max(wanted - len(more), 1)
+        said: Set[str] = frozenset()
         for name in rng.sample(sorted(found), len(found)):
             if wanted <= 0:
                 break
-            if name in add_alike({one.property for one in context}):  # a birthplace is told once
+            if name in said:  # a birthplace is told once
                 continue
             most = rng.choice((1, 1, 2))
             for first, property, second in found[name]:
@@ -237,6 +235,7 @@ class PassagePlanner:
                     most -= 1
                     scope.take(other, self._graph.label(other))
                     context.append(name_triplet(self._graph, first, property, second))
+                    said |= add_alike({property})
             wanted -= bool(context) and context[-1].property == name.partition(" ")[0]
         return self._make(subject, (*triplets, *context), (*literals, *more), supporting=supporting)
 
@@ -370,6 +369,12 @@ def _list_entities(evidence: Evidence) -> Iterator[tuple[str, str]]:
         yield triplet.object, triplet.object_label
     for literal in evidence.literals:
         yield literal.subject, literal.subject_label
+
+
+def _list_subjects(hop: Hop) -> dict[str, None]:
+    """The subjects of a hop's facts, each once."""
+    told = [one.subject for one in hop.evidence.triplets]
+    return dict.fromkeys([*told, *(one.subject for one in hop.evidence.literals)])
 
 
 def _words(hop: Hop) -> list[str]:
