@@ -6,7 +6,7 @@ import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.roles import ROLES
+from hopwright.planning.computation_forms import Extreme, Form, GroupSize, NextHolder, NextMember, read_form
 from hopwright.planning.quotas import HELD, shorten_frame
 from hopwright.records import Rejected
 from hopwright.records.arrow import (
@@ -47,9 +48,7 @@ _MOST_ENDING = 0.08
 _MOST_STEPS = {"series": 0.05, "list of years": 0.01}
 """The largest shares of the drafts that step along a series, and along a list of years: readers find them contrived."""
 _FEWEST_STEPS = 2
-_STEP = re.compile(r"^(?:first_after|last_before)\((P\d+), (?:(value\(\1, )|hop\d)")
-_MOMENT = re.compile(r"\b(?:after|before)\(\w+, hop(\d)")
-"""The moment that parts a list, as the hop that finds it."""
+"""So many of either are kept in any set, however small."""
 _ENDING = re.compile(r"\bP\d+$|\bkin$")
 _SHORT_WAY = 3
 """Up to so many hops, what lies between the first and the last is too little to make two questions one."""
@@ -156,9 +155,9 @@ def select(
     things or through the same answers, what ends with the same two steps or chooses the same by the same moment, what
     nearly repeats an earlier question (named in the reason), and what is over the share of one frame, of one look-up to
     end with (a birthplace can end a question about anybody), of steps along series or lists of years, or of one final
-    answer. Of an answer half of the share is allowed here, because the
-    difficulty filter then takes away a part of the items but not evenly. Where a number of `items` is asked for, the
-    shares are of that number: what is kept then stays kept when further drafts are drawn.
+    answer. Of an answer half of the share is allowed here, because the difficulty filter then takes away a part of the
+    items but not evenly. Where a number of `items` is asked for, the shares are of that number: what is kept then stays
+    kept when further drafts are drawn.
     """
     from hopwright.checks.near_duplicates import NearDuplicateFinder  # slow to load, and of no use to the workers
 
@@ -196,38 +195,50 @@ def select(
             continue
         texts[draft.id] = draft.question
         kept.append(draft)
-    alike_allowed = max(_FEWEST_ALIKE, math.floor((items or len(kept)) * max_frame_share))
-    framed: Counter[str] = Counter()
-    varied: list[DraftKey] = []
-    for draft in kept:
-        framed[draft.frame] += bool(draft.frame)
-        if framed[draft.frame] > alike_allowed:
-            dropped[draft.slot] = ("frame_share", f"{alike_allowed} earlier ones differ in names and years only")
-        else:
-            varied.append(draft)
-    ending_allowed = max(_FEWEST_ALIKE, math.floor((items or len(kept)) * _MOST_ENDING))
-    ended: Counter[str] = Counter()
-    for draft in list(varied):
-        if ending := _ENDING.search(draft.frame):
-            ended[ending[0]] += 1
-            if ended[ending[0]] > ending_allowed:
-                dropped[draft.slot] = ("ending_share", f"{ending_allowed} earlier ones end with the same look-up")
-                varied.remove(draft)
-    stepped: Counter[str] = Counter()
-    for draft in list(varied):
-        if draft.step:
-            stepped[draft.step] += 1
-            steps_allowed = max(_FEWEST_STEPS, math.floor((items or len(kept)) * _MOST_STEPS[draft.step]))
-            if stepped[draft.step] > steps_allowed:
-                dropped[draft.slot] = ("step_share", f"{steps_allowed} earlier ones step along a {draft.step}")
-                varied.remove(draft)
-    allowed = max(1, math.floor((items or len(kept)) * max_answer_share / 2))
-    counts: Counter[str] = Counter()
-    for draft in varied:
-        counts[draft.answer] += 1
-        if counts[draft.answer] > allowed:
-            dropped[draft.slot] = ("answer_share", f"{draft.answer!r} is the answer of {allowed} earlier ones")
+    total = items or len(kept)
+    for limit in _list_limits(max_answer_share, max_frame_share):
+        counts: Counter[str] = Counter()
+        left: list[DraftKey] = []
+        for draft in kept:
+            if name := limit.find_shared(draft):
+                counts[name] += 1
+                allowed = max(limit.fewest, math.floor(total * limit.find_share(name)))
+                if counts[name] > allowed:
+                    dropped[draft.slot] = (limit.check, limit.reason.format(allowed=allowed, name=name))
+                    continue
+            left.append(draft)
+        kept = left
     return dropped
+
+
+@dataclass(frozen=True, slots=True)
+class _Limit:
+    """How many of the drafts may share something: a part of all, but `fewest` in any set."""
+
+    check: str
+    find_shared: Callable[[DraftKey], str]
+    """Its name; empty for a draft that has no such thing."""
+    find_share: Callable[[str], float]
+    """The share that one of that name may have."""
+    fewest: int
+    reason: str
+
+
+def _list_limits(max_answer_share: float, max_frame_share: float) -> Iterator[_Limit]:
+    """The limits, in the order in which they are kept to: what one drops does not count at the next."""
+    alike = "{allowed} earlier ones differ in names and years only"
+    yield _Limit("frame_share", lambda one: one.frame, lambda _: max_frame_share, _FEWEST_ALIKE, alike)
+    ending = "{allowed} earlier ones end with the same look-up"
+    yield _Limit("ending_share", _find_ending, lambda _: _MOST_ENDING, _FEWEST_ALIKE, ending)
+    step = "{allowed} earlier ones step along a {name}"
+    yield _Limit("step_share", lambda one: one.step, _MOST_STEPS.__getitem__, _FEWEST_STEPS, step)
+    answer = "{name!r} is the answer of {allowed} earlier ones"
+    yield _Limit("answer_share", lambda one: one.answer, lambda _: max_answer_share / 2, 1, answer)
+
+
+def _find_ending(draft: DraftKey) -> str:
+    match = _ENDING.search(draft.frame)
+    return match[0] if match else ""
 
 
 def find_frame(topology: str, derivations: Sequence[Mapping[str, Any]]) -> str:
@@ -302,28 +313,31 @@ def _read_keys(parts: list[Path]) -> tuple[list[DraftKey], list[int]]:
     counts: list[int] = []
     for part in parts:
         rows = read_columns(part, "id", "topology", "answer", "question")
-        frames = [find_frame(row[1], steps) for row, steps in zip(rows, read_derivations(part), strict=True)]
         counts.append(len(rows))
-        told = zip(rows, frames, read_hop_answers(part), read_derivations(part), strict=True)
-        for (id, topology, answer, question), frame, found, steps in told:
+        told = zip(rows, read_derivations(part), read_hop_answers(part), strict=True)
+        for (id, topology, answer, question), steps, found in told:
+            frame = find_frame(topology, steps)
             way, middle = "|".join((frame, *found)), "|".join(found[1:-1]) if len(found) > _SHORT_WAY else ""
             end = "|".join(found[-2:]) if _ENDING.search(frame) else ""
-            choice, step = _find_choice(steps, found), _find_step(steps)
+            forms = [read_form(one.get("expression") or "") for one in steps]
+            choice, step = _find_choice(forms, found), _find_step(forms)
             keys.append(DraftKey(len(keys), id, topology, answer, question, frame, way, middle, end, choice, step))
     return keys, counts
 
 
-def _find_choice(steps: Sequence[Mapping[str, Any]], found: Sequence[str]) -> str:
-    for one, answer in zip(steps, found, strict=True):
-        if match := _MOMENT.search(one.get("expression") or ""):
-            return f"{found[int(match[1]) - 1]}|{answer}"
+def _find_choice(forms: Sequence[Form | None], found: Sequence[str]) -> str:
+    """What a hop chooses, or counts, by the moment that parts a list, after that moment; empty where none does."""
+    for form, answer in zip(forms, found, strict=True):
+        if isinstance(form, Extreme | GroupSize) and form.moment:
+            return f"{found[int(form.moment[3:]) - 1]}|{answer}"
     return ""
 
 
-def _find_step(steps: Sequence[Mapping[str, Any]]) -> str:
-    for one in steps:
-        if match := _STEP.search(one.get("expression") or ""):
-            return "series" if match[2] else "list of years"
+def _find_step(forms: Sequence[Form | None]) -> str:
+    """Along what a hop takes a step; empty where none does."""
+    for form in forms:
+        if isinstance(form, NextMember | NextHolder):
+            return "series" if isinstance(form, NextMember) else "list of years"
     return ""
 
 
