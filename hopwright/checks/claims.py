@@ -8,7 +8,7 @@ from hopwright.checks.case import Check, CheckContext, CheckedItem, Finding
 from hopwright.errors import ExpressionError
 from hopwright.knowledge.external.notes import write_note
 from hopwright.knowledge.external.rules import find_faults
-from hopwright.planning.computation_forms import ClaimComputation, read_form
+from hopwright.planning.computation_forms import ClaimComputation, read_computation
 from hopwright.planning.expressions import claims_in
 from hopwright.records import Claim, Compute, Hop
 from hopwright.text.matching import find_numbers, fold, holds, mentions_number
@@ -82,7 +82,7 @@ def _find_mentioned(claim: Claim, case: CheckedItem, context: CheckContext) -> I
 
 def _find_unlike(hop: Hop, held: dict[str, Claim], case: CheckedItem) -> str:
     """Why the units of a computation with a claim do not go together; empty where they do."""
-    form = read_form(hop.derivation.expression) if isinstance(hop.derivation, Compute) else None
+    form = read_computation(hop.derivation)
     if not isinstance(form, ClaimComputation) or form.claim not in held:
         return ""
     unit = held[form.claim].unit

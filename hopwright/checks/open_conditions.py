@@ -14,7 +14,7 @@ from typing import Literal
 
 from hopwright.errors import ExpressionError
 from hopwright.knowledge.facts import Facts, matches
-from hopwright.planning.computation_forms import Extreme, read_form
+from hopwright.planning.computation_forms import Extreme, read_computation, read_form
 from hopwright.planning.expressions import evaluate
 from hopwright.records import Compute, Constraint, Derivation, Hop, Lookup, ReverseLookup
 from hopwright.records.values import Scalar, Value
@@ -134,7 +134,7 @@ def list_compared(derivation: Compute, answers: Mapping[int, Value], facts: Fact
 
 def is_hidden_choice(derivation: Derivation) -> bool:
     """Whether a computation chooses from all that belongs to what an earlier hop finds, so that nobody sees the set."""
-    form = read_form(derivation.expression) if isinstance(derivation, Compute) else None
+    form = read_computation(derivation)
     return (
         isinstance(form, Extreme) and form.members is not None and not form.entities and not form.moment
         and not form.members.partner
@@ -144,7 +144,7 @@ def is_hidden_choice(derivation: Derivation) -> bool:
 
 def is_choice_of_hops(derivation: Derivation) -> bool:
     """Whether a computation chooses among what earlier hops find."""
-    form = read_form(derivation.expression) if isinstance(derivation, Compute) else None
+    form = read_computation(derivation)
     return isinstance(form, Extreme) and any(one.startswith("hop") for one in form.entities)
 
 

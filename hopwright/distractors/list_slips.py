@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Sequence
 
 from hopwright.knowledge.facts import Facts
 from hopwright.knowledge.properties import PropertyTable
-from hopwright.planning.computation_forms import Extreme, read_form
-from hopwright.records import Compute, Hop
+from hopwright.planning.computation_forms import Extreme, read_computation
+from hopwright.records import Hop
 
 _EARLIER = (0, *[1] * 5, *[2] * 5, 3)
 """Of how many wrong options may be earlier: seldom all of them or none, for then the last, or the first, is the answer
@@ -112,5 +112,5 @@ def _read_year(date: str) -> int:
 
 
 def _read_choice(hop: Hop) -> Extreme | None:
-    form = read_form(hop.derivation.expression) if isinstance(hop.derivation, Compute) else None
+    form = read_computation(hop.derivation)
     return form if isinstance(form, Extreme) else None

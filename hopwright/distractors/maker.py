@@ -65,6 +65,7 @@ from hopwright.planning.computation_forms import (
     GroupSize,
     NextHolder,
     YearDistance,
+    read_computation,
     read_form,
 )
 from hopwright.planning.execution import execute, hops_used, stated_value
@@ -302,7 +303,7 @@ class DistractorMaker:
         derivation = hop.derivation
         carried = [one for one in self._propagate_wrong_answers(task) if isinstance(one, int | Decimal)]
         counting = isinstance(derivation, Compute) and derivation.kind == "counting"
-        form = read_form(derivation.expression) if isinstance(derivation, Compute) else None
+        form = read_computation(derivation)
         parted = isinstance(form, GroupSize) and bool(form.moment)  # who knows the list at all is not far off
         if counting and (parted or len({*carried}) < _FEWEST_CARRIED):
             assert isinstance(derivation, Compute)
@@ -396,7 +397,7 @@ class DistractorMaker:
     def _miss_birthday(self, task: _Task, value: int | Decimal) -> list[int]:
         """The age that somebody arrives at who takes one year from the other, or whose birthday slips by."""
         derivation = task.hop.derivation
-        form = read_form(derivation.expression) if isinstance(derivation, Compute) else None
+        form = read_computation(derivation)
         if not isinstance(form, AgeAt):
             return []
         born, then = (
@@ -415,7 +416,7 @@ class DistractorMaker:
     def _is_age(self, task: _Task) -> bool:
         """Whether a number is somebody's age: the years from a birth to something."""
         derivation = task.hop.derivation
-        form = read_form(derivation.expression) if isinstance(derivation, Compute) else None
+        form = read_computation(derivation)
         if isinstance(form, AgeInYear):
             return form.property == ROLES.birth
         if isinstance(form, AgeAt):
@@ -1106,7 +1107,7 @@ class DistractorMaker:
         """The timeline that a hop asks for a holder of; empty for another hop."""
         if isinstance(derivation, ReverseLookup) and self._table.is_timeline(derivation.property):
             return derivation.property
-        form = read_form(derivation.expression) if isinstance(derivation, Compute) else None
+        form = read_computation(derivation)
         return form.timeline if isinstance(form, NextHolder) else ""
 
     def _hold_alike(self, one: str, other: str, timeline: str) -> bool:

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from hopwright.distractors.list_slips import draw_earlier, spread_sides
 from hopwright.knowledge.facts import Facts
 from hopwright.knowledge.properties import PropertyTable
-from hopwright.planning.computation_forms import NextMember, read_form
-from hopwright.records import Compute, Derivation, Hop, Lookup, ReverseLookup
+from hopwright.planning.computation_forms import NextMember, read_computation
+from hopwright.records import Derivation, Hop, Lookup, ReverseLookup
 
 _REACH = 6
 
@@ -69,7 +69,7 @@ class SeriesSlips:
 
     def _find_missed(self, derivation: Derivation) -> int:
         """How far from a member whoever forgets the step that leads to it stays; 0 where no step does."""
-        form = read_form(derivation.expression) if isinstance(derivation, Compute) else None
+        form = read_computation(derivation)
         if not isinstance(form, NextMember):
             return 0
         return -1 if form.later else 1
@@ -79,7 +79,7 @@ class SeriesSlips:
         if isinstance(derivation, ReverseLookup):
             entry = self._table.entity.get(derivation.property)
             return entry.series if entry is not None else ""
-        form = read_form(derivation.expression) if isinstance(derivation, Compute) else None
+        form = read_computation(derivation)
         return form.series if isinstance(form, NextMember) else ""
 
     def _follow(self, series: str, place: int, way: Sequence[str]) -> tuple[str, ...]:

@@ -78,8 +78,9 @@ class PropertyRoles:
     lists: frozenset[str] = frozenset()
     """From a whole to each of several that belong together: the cast of a film, the crew of a flight."""
     kinship: frozenset[str] = frozenset()
-    family: frozenset[str] = frozenset()
     """Between two that are closely related: spouses, siblings, teacher and student, a work and its sequel."""
+    family: frozenset[str] = frozenset()
+    """Of these, between parents, spouses, children, partners and siblings."""
     adapters: frozenset[str] = frozenset()
     """From a film to who made it out of a book: its director, its screenwriters."""
     doubtful: frozenset[str] = frozenset()

@@ -9,6 +9,8 @@ import functools
 import re
 from dataclasses import dataclass, replace
 
+from hopwright.records import Compute, Derivation
+
 _REF = r"(?:hop\d|Q\w+)"
 _VALUE = rf"value\((P\d+), ({_REF})\)"
 _EXTREME = re.compile(r"^(argmax|argmin)\((P\d+), ([^()]+)\)$")
@@ -247,6 +249,11 @@ Form = (
     | GroupSize
     | AgeAt
 )
+
+
+def read_computation(derivation: Derivation | None) -> Form | None:
+    """The form of what a hop computes; None for a look-up, and for an expression of no known form."""
+    return read_form(derivation.expression) if isinstance(derivation, Compute) else None
 
 
 @functools.lru_cache(maxsize=8192)

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from hopwright.errors import ExpressionError, InputError
 from hopwright.knowledge.facts import Facts
 from hopwright.knowledge.properties import PropertyTable
-from hopwright.planning.computation_forms import Extreme, Members, read_form
+from hopwright.planning.computation_forms import Extreme, Members, read_computation
 from hopwright.planning.execution import execute, resolve, same
 from hopwright.planning.plan import Plan, named_entities
-from hopwright.records import Compute, Lookup
+from hopwright.records import Lookup
 from hopwright.records.values import Value
 
 
@@ -21,7 +21,7 @@ def has_idle_choice(plan: Plan, answers: Mapping[int, Value], facts: Facts, tabl
     Of works made with a partner these are the others of the two, else those next to the chosen one by date.
     """
     for index, step in enumerate(plan.steps[:-1], start=1):
-        form = read_form(step.derivation.expression) if isinstance(step.derivation, Compute) else None
+        form = read_computation(step.derivation)
         if not isinstance(form, Extreme) or form.members is None or form.entities:
             continue
         if not table.is_ordered_by(form.members.property, form.property):

@@ -113,6 +113,10 @@ class PlanBuilder:
         self.take(*(one for one in entities if one not in self.topics))
         self.topics = tuple(dict.fromkeys((*self.topics, *entities)))
 
+    def find_derivation(self, reference: str) -> GraphDerivation | None:
+        """How the hop came about to which a reference points; None for what the plan names."""
+        return self.draft.steps[int(reference[3:]) - 1].derivation if reference.startswith("hop") else None
+
     def take_claim(self, linked: LinkedClaim) -> None:
         """Reserve what a claim mentions: no hop may ask about it."""
         self._entities |= linked.entities

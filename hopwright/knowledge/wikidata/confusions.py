@@ -102,12 +102,18 @@ _PLACE = "P276"
 
 def add_alike(properties: Set[str]) -> Set[str]:
     """The properties with all by which texts say the same of a subject, the columns of series included."""
-    groups = (*SAID_ALIKE, *_group_columns())
-    found = set(properties)
-    # A column of a series says the same as Wikidata's property, and that the same as one of our own.
-    for _ in range(2):
-        found = found.union(*(alike for alike in groups if not alike.isdisjoint(found)))
-    return found
+    alike = _merge_groups()
+    return set(properties).union(*(alike[one] for one in properties if one in alike))
+
+
+@functools.cache
+def _merge_groups() -> Mapping[str, Set[str]]:
+    """Property → all that says the same: a column of a series, Wikidata's property, and one of our own."""
+    merged: dict[str, frozenset[str]] = {}
+    for group in (*SAID_ALIKE, *_group_columns()):
+        joined = group.union(*(merged[one] for one in group if one in merged))
+        merged.update(dict.fromkeys(joined, joined))
+    return merged
 
 
 @functools.cache

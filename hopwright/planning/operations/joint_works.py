@@ -137,7 +137,7 @@ def _shuffle(builder: PlanBuilder, options: Iterable[_T]) -> list[_T]:
 
 def _find_part(builder: PlanBuilder, reference: str) -> str:
     """The property by which a plan finds somebody; empty where it names them, or finds them otherwise."""
-    step = builder.draft.steps[int(reference[3:]) - 1].derivation if reference.startswith("hop") else None
+    step = builder.find_derivation(reference)
     return step.property if isinstance(step, Lookup) else ""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Sequence
 
-from hopwright.planning.computation_forms import Extreme, Form, NextHolder, NextMember, read_form
+from hopwright.planning.computation_forms import Extreme, NextHolder, NextMember, read_computation
 from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
 from hopwright.planning.execution import hops_used
 from hopwright.planning.operations.base import OperationContext
@@ -31,7 +31,7 @@ from hopwright.planning.operations.operation_inputs import (
 from hopwright.planning.operations.starting_points import draw_first_edge, draw_paired_edge
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.traversals import Edge
-from hopwright.records import Compute, Constraint, Derivation, Lookup, ReverseLookup
+from hopwright.records import Constraint, Lookup, ReverseLookup
 
 _TITLE = 3
 """Words, small ones aside, from which on a title is taken to be that of one work only."""
@@ -204,7 +204,7 @@ def named_birth(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Ope
 
 def _list_refused(builder: PlanBuilder, state: StepOutput, *, last: bool) -> frozenset[str]:
     """Properties that are not asked of an entity: where that happened by which it was chosen, and what all know."""
-    form = _read_form(_find_derivation(builder, state.ref))
+    form = read_computation(builder.find_derivation(state.ref))
     roles = builder.traversals.roles
     if isinstance(form, NextHolder):  # a laureate's wife, or deathbed, is nothing that anybody wonders about
         idle = roles.kinship | {roles.event_places.get(roles.death, "")}
@@ -225,7 +225,7 @@ def _accept_of_series(builder: PlanBuilder, state: StepOutput) -> Callable[[Edge
     graph, table, kind = builder.traversals.graph, builder.traversals.table, builder.traversals.kinds.kind
     steps = [one.derivation for one in builder.draft.steps]
     named = {one.property for one in steps if isinstance(one, ReverseLookup)}
-    form = _read_form(_find_derivation(builder, state.ref))
+    form = read_computation(builder.find_derivation(state.ref))
     person = kind(state.entity) == "person"
 
     def accepts(edge: Edge) -> bool:
@@ -248,7 +248,7 @@ def _accept_of_list(builder: PlanBuilder, state: StepOutput) -> Callable[[Edge],
 
     The same has to be known of what lies on either side of it: whoever is off by one finds something else there.
     """
-    form = _read_form(_find_derivation(builder, state.ref))
+    form = read_computation(builder.find_derivation(state.ref))
     if not isinstance(form, Extreme) or form.members is None or not form.moment or form.members.credit:
         return None
     graph = builder.traversals.graph
@@ -275,22 +275,13 @@ def _accept_of_list(builder: PlanBuilder, state: StepOutput) -> Callable[[Edge],
 
 def _find_short(builder: PlanBuilder, reference: str) -> str:
     """What stands in the place of a hop's answer for whoever forgets a step along a series; empty without a step."""
-    derivation = _find_derivation(builder, reference)
-    if isinstance(form := _read_form(derivation), NextMember):
+    derivation = builder.find_derivation(reference)
+    if isinstance(form := read_computation(derivation), NextMember):
         return str(builder.draft.steps[int(form.reference[3:]) - 1].value)
     if not isinstance(derivation, Lookup) or not (short := _find_short(builder, derivation.subject)):
         return ""
     missed = builder.traversals.graph.objects(short, derivation.property)
     return missed[0] if len(missed) == 1 else ""
-
-
-def _find_derivation(builder: PlanBuilder, reference: str) -> Derivation | None:
-    """How the hop came about to which a reference points; None for what the plan names."""
-    return builder.draft.steps[int(reference[3:]) - 1].derivation if reference.startswith("hop") else None
-
-
-def _read_form(derivation: Derivation | None) -> Form | None:
-    return read_form(derivation.expression) if isinstance(derivation, Compute) else None
 
 
 def _enter_series(builder: PlanBuilder, state: StepOutput, context: OperationContext) -> StepOutput:
@@ -309,8 +300,8 @@ def _enter_series(builder: PlanBuilder, state: StepOutput, context: OperationCon
 
 def _rivals(builder: PlanBuilder, state: StepOutput) -> tuple[str, ...]:
     """The entities that lost the comparison of two branches which an entity won; the same is asked of them."""
-    derivation = _find_derivation(builder, state.ref)
-    form = _read_form(derivation)
+    derivation = builder.find_derivation(state.ref)
+    form = read_computation(derivation)
     if derivation is None or not isinstance(form, Extreme) or form.members is not None:
         return ()
     compared = (builder.draft.steps[hop - 1].value for hop in hops_used(derivation))

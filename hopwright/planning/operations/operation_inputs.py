@@ -70,7 +70,7 @@ def list_numbers(builder: PlanBuilder, entity: str) -> list[UsableLiteral]:
 
 def is_chosen_by(builder: PlanBuilder, state: StepOutput, properties: Sequence[str]) -> bool:
     """Whether an entity is the winner of a comparison by one of the properties."""
-    derivation = builder.draft.steps[int(state.ref[3:]) - 1].derivation
+    derivation = builder.find_derivation(state.ref)
     return isinstance(derivation, Compute) and any(f"({one}, " in derivation.expression for one in properties)
 
 

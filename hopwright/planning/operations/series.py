@@ -73,8 +73,6 @@ def next_member(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Ope
 
 def _is_found_by_family(builder: PlanBuilder, member: StepOutput) -> bool:
     """Whether what tells a member from the others was found as somebody's kin."""
-    found = builder.draft.steps[int(member.ref[3:]) - 1].derivation if member.ref.startswith("hop") else None
-    if not isinstance(found, ReverseLookup) or not found.value.startswith("hop"):
-        return False
-    who = builder.draft.steps[int(found.value[3:]) - 1].derivation
+    found = builder.find_derivation(member.ref)
+    who = builder.find_derivation(found.value) if isinstance(found, ReverseLookup) else None
     return isinstance(who, Lookup) and who.property in builder.traversals.roles.family

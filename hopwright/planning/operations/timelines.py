@@ -100,9 +100,9 @@ def _list_partners(
     pools: Mapping[str, Sequence[tuple[int, str]]],
 ) -> dict[str, list[tuple[int, str]]]:
     """Whom to set beside a holder: those of what is given together with it, or of its timeline some years later."""
-    derivation = builder.draft.steps[int(partner.ref[3:]) - 1].derivation
+    derivation = builder.find_derivation(partner.ref)
     if isinstance(derivation, Lookup) and derivation.subject.startswith("hop"):  # an event of a holder's life
-        derivation = builder.draft.steps[int(derivation.subject[3:]) - 1].derivation
+        derivation = builder.find_derivation(derivation.subject)
     if not isinstance(derivation, ReverseLookup) or not derivation.value.isdigit():
         raise PlanningDeadEnd(DeadEnd.HOLDERS_COMPARED_AS_THEY_ARE)
     own, near = derivation.property, int(derivation.value)

@@ -202,7 +202,7 @@ def _belongs(builder: PlanBuilder, whole: WholeList, owner: str, reference: str,
         joined = [*graph.out_edges(owner), *graph.in_edges_spread(owner, _MOST_JOINED)]
         if not any(property in roles.kinship and end == moment.entity for property, end in joined):
             return False
-    made = builder.draft.steps[int(reference[3:]) - 1].derivation if reference.startswith("hop") else None
+    made = builder.find_derivation(reference)
     if not isinstance(made, Lookup):
         return True
     if made.property in builder.traversals.table.credits:
@@ -216,10 +216,8 @@ def _belongs(builder: PlanBuilder, whole: WholeList, owner: str, reference: str,
 
 def _find_part(builder: PlanBuilder, moment: StepOutput) -> str:
     """The property by which the plan found the one to whom a moment belongs; empty of somebody who is named."""
-    when = builder.draft.steps[int(moment.ref[3:]) - 1].derivation
-    if not isinstance(when, Lookup) or not when.subject.startswith("hop"):
-        return ""
-    found = builder.draft.steps[int(when.subject[3:]) - 1].derivation
+    when = builder.find_derivation(moment.ref)
+    found = builder.find_derivation(when.subject) if isinstance(when, Lookup) else None
     return found.property if isinstance(found, Lookup) else ""
 
 
@@ -238,7 +236,7 @@ def states_year(builder: PlanBuilder, reference: str, date: dt.date) -> bool:
 
     Of who won at Wimbledon in 2003 nobody has to find out what came first.
     """
-    held = builder.draft.steps[int(reference[3:]) - 1].derivation
+    held = builder.find_derivation(reference)
     return isinstance(held, ReverseLookup) and held.value == str(date.year)
 
 

@@ -25,7 +25,7 @@ from hopwright.planning.computation_forms import (
     Rate,
     ShiftedYear,
     YearDistance,
-    read_form,
+    read_computation,
 )
 from hopwright.records import Compute, Hop, Lookup
 from hopwright.text.phrases import listed
@@ -58,7 +58,7 @@ class Meaning:
 
 def read_meaning(hop: Hop, hops: Mapping[int, Hop], table: PropertyTable) -> Meaning | None:
     """The meaning of a computing hop; None for a look-up, and for a computation that its words alone describe."""
-    form = _form_of(hop)
+    form = read_computation(hop.derivation)
     match form:
         case Extreme(members=members):
             parted = bool(form.moment)
@@ -106,12 +106,8 @@ def list_subjects(hop: Hop, hops: Mapping[int, Hop]) -> tuple[str, ...]:
 
 def describe_computation(hop: Hop, hops: Mapping[int, Hop], say: Say, table: PropertyTable) -> str:
     """What a computing hop does, in so many words; empty for a look-up. `say` gives a Q-id its name."""
-    form = _form_of(hop)
+    form = read_computation(hop.derivation)
     return _Describer(hops, say, table).describe(form) if form is not None else ""
-
-
-def _form_of(hop: Hop) -> Form | None:
-    return read_form(hop.derivation.expression) if isinstance(hop.derivation, Compute) else None
 
 
 def _side(form: Extreme, table: PropertyTable) -> str:

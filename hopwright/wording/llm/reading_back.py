@@ -15,7 +15,7 @@ from hopwright.knowledge.properties import PropertyTable
 from hopwright.llm.answers import AnsweredBack, ReadQuestion, ReadStep
 from hopwright.llm.prompts import Prompt
 from hopwright.llm.types import ModelRef, Request, Sampling
-from hopwright.planning.computation_forms import Combinations, GroupSize
+from hopwright.planning.computation_forms import Combinations, GroupSize, read_computation
 from hopwright.records import Hop, Item, Lookup
 from hopwright.scoring.answers import normalise
 from hopwright.text.matching import fold, read_number
@@ -23,7 +23,7 @@ from hopwright.text.number_words import find_written_out
 from hopwright.text.phrases import listed
 from hopwright.wording.llm.directions import find_sides
 from hopwright.wording.llm.plan_brief import list_facts
-from hopwright.wording.llm.relation_words import RelationWords, list_ties, read_hop_form
+from hopwright.wording.llm.relation_words import RelationWords, list_ties
 from hopwright.wording.llm.text_constraints import TextConstraints, find_digits, mask_names
 from hopwright.wording.llm.vocabulary import Vocabulary, find_rivals, stems
 
@@ -245,7 +245,7 @@ def _goes_without_saying(hop: Hop, birth: str) -> bool:
     """Whether a reader may well take a hop together with the next: a birth with an age, a set with its pairs."""
     if isinstance(hop.derivation, Lookup) and hop.derivation.property == birth:
         return True
-    return isinstance(read_hop_form(hop), GroupSize | Combinations)
+    return isinstance(read_computation(hop.derivation), GroupSize | Combinations)
 
 
 def _list_kinds(hop: Hop) -> frozenset[str]:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hopwright.planning.computation_forms import Extreme, GroupSize, read_form
-from hopwright.records import Compute, Hop
+from hopwright.planning.computation_forms import Extreme, GroupSize, read_computation
+from hopwright.records import Hop
 from hopwright.wording.llm.timelines import list_cues
 from hopwright.wording.llm.vocabulary import Vocabulary, find_making, find_rivals, properties_in, stem, stems, widen
 
@@ -38,7 +38,7 @@ class RelationWords:
 
     def find_wrong(self, text: str, more: frozenset[str] = frozenset()) -> str:
         """A word of a text that says another relation; `more` stems are allowed besides. Empty for none."""
-        forms = [form for hop in self.hops if isinstance(form := read_hop_form(hop), Extreme | GroupSize)]
+        forms = [form for hop in self.hops if isinstance(form := read_computation(hop.derivation), Extreme | GroupSize)]
         # Beside a partner in a list (`with the editor X`), whose list it is was said by name.
         lists = any(form.members is None or not form.members.partner for form in forms)
         own = widen(self.cues | stems(self.rules), lists=lists) | more
@@ -48,7 +48,8 @@ class RelationWords:
 
     def find_making(self, text: str) -> str:
         """Whether a text parts a list by when works were made, not by when they came out; empty where it does not."""
-        parted = any(isinstance(form := read_hop_form(hop), Extreme | GroupSize) and form.moment for hop in self.hops)
+        forms = (read_computation(hop.derivation) for hop in self.hops)
+        parted = any(isinstance(form, Extreme | GroupSize) and form.moment for form in forms)
         word = find_making(text) if parted else ""
         return f"says {word!r}: the list is parted by when a work came out, not by when it was made" if word else ""
 
@@ -66,8 +67,3 @@ def stem_all(text: str) -> frozenset[str]:
 def list_ties(hop: Hop) -> frozenset[str]:
     """Properties of facts of a hop that it does not ask for: that who died was the librettist of a work."""
     return frozenset(fact.property for fact in hop.evidence.triplets) - frozenset(properties_in(hop.derivation))
-
-
-def read_hop_form(hop: Hop) -> object | None:
-    """What a computing hop computes; None for a look-up."""
-    return read_form(hop.derivation.expression) if isinstance(hop.derivation, Compute) else None

@@ -7,11 +7,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from hopwright.planning.computation_forms import Combinations, GroupSize
+from hopwright.planning.computation_forms import Combinations, GroupSize, read_computation
 from hopwright.records import Compute, Hop, Item, Lookup
 from hopwright.text.matching import pad
 from hopwright.wording.llm.problems import WordingProblem
-from hopwright.wording.llm.relation_words import read_hop_form
 from hopwright.wording.llm.vocabulary import stems
 from hopwright.wording.marks import MarkedSpan, MarkError
 
@@ -121,7 +120,8 @@ def _may_merge(hop: Hop, dependent: Hop, birth: str) -> bool:
     """Whether people say a hop along with the one that builds on it: a birth with an age, a set with its pairs."""
     if isinstance(hop.derivation, Lookup) and hop.derivation.property == birth:
         return isinstance(dependent.derivation, Compute)
-    return isinstance(read_hop_form(hop), GroupSize) and isinstance(read_hop_form(dependent), Combinations)
+    counted, chosen = read_computation(hop.derivation), read_computation(dependent.derivation)
+    return isinstance(counted, GroupSize) and isinstance(chosen, Combinations)
 
 
 def _list_needs(draft: Item, layout: Layout, index: int) -> set[int]:

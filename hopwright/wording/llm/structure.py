@@ -24,13 +24,14 @@ from hopwright.planning.computation_forms import (
     Rate,
     ShiftedYear,
     YearDistance,
+    read_computation,
 )
 from hopwright.records import Hop, Item, Lookup
 from hopwright.text.matching import holds, pad
 from hopwright.text.mentions import replace_names
 from hopwright.wording.llm.directions import find_sides, find_wrong_age, find_wrong_side, hide_turned
 from hopwright.wording.llm.problems import WordingProblem
-from hopwright.wording.llm.relation_words import RelationWords, find_ranks, list_ties, read_hop_form, stem_all
+from hopwright.wording.llm.relation_words import RelationWords, find_ranks, list_ties, stem_all
 from hopwright.wording.llm.shifts import find_shifts
 from hopwright.wording.llm.span_layout import HopText, Layout, find_misplaced, lay_out_spans
 from hopwright.wording.llm.text_constraints import (
@@ -261,7 +262,7 @@ class _Reading:
             together = [hop, *(self._hops[one] for one, into in self.layout.merged.items() if into == hop.index)]
             plain = self._mask(self.layout.texts[hop.index].all)
             rules = self._mask(self.rules.texts[hop.index].all if self.rules is not None else hop.question)
-            forms = [form for one in together if (form := read_hop_form(one)) is not None]
+            forms = [form for one in together if (form := read_computation(one.derivation)) is not None]
             called = self._call(hop.index)
             for shift in find_shifts(plain, rules, forms, by_rules=self.rules is not None):
                 yield WordingProblem("structure", f"{called} {shift}")
@@ -284,7 +285,7 @@ class _Reading:
         own = find_sides(" ".join(self.vocabulary.label(one) for one in properties_in(hop.derivation)))
         if "first" in own and "last" in find_sides(sided) - allowed:
             yield WordingProblem("direction", f"{called} must say 'first' where it says 'last'")
-        form = read_hop_form(hop)
+        form = read_computation(hop.derivation)
         if isinstance(form, NextHolder | NextMember):
             far = "last" if form.later else "first"
             if far in find_sides(sided) - allowed:  # the first before is another one than the last before
@@ -325,7 +326,7 @@ class _Reading:
             return
         plain = self._mask(" … ".join(self.layout.texts[index].words))
         said = stems(plain) - stems(rules)
-        forms = [read_hop_form(hop) for hop in together]
+        forms = [read_computation(hop.derivation) for hop in together]
         if any(isinstance(form, AgeAt) for form in forms) and _AT_BIRTH.search(plain):
             yield WordingProblem("structure", f"{self._call(index)} asks for an age at a birth")
         if any(_is_age(form) for form in forms):
@@ -343,7 +344,7 @@ class _Reading:
 
     def _asks_turned_ratio(self, hop: Hop) -> bool:
         """Whether a ratio is asked for upside down."""
-        form = read_hop_form(hop)
+        form = read_computation(hop.derivation)
         labelled = " … ".join(self.layout.texts[hop.index].labelled)
         match = _RATIO.search(labelled)
         if not isinstance(form, Rate) or form.property != form.per_property or match is None:
@@ -373,7 +374,7 @@ class _Reading:
         strict = stems(self._mask(" … ".join(self.layout.texts[index].words))) - _COMMON - _GENERIC - stems(rules)
         for hop in together:
             strict -= stems(hop.question)
-            if isinstance(read_hop_form(hop), Combinations):
+            if isinstance(read_computation(hop.derivation), Combinations):
                 strict -= _OF_CHOICES
         for hop in (*together, *(self._hops[one] for one in nearby)):
             for property in properties_in(hop.derivation):

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from hopwright.planning.computation_forms import read_computation
 from hopwright.records import Hop, Item, Lookup
 from hopwright.text.matching import contains_alias, holds, pad
 from hopwright.text.number_words import NUMBER_WORDS
 from hopwright.wording.llm.directions import asks_age, find_wrong_age, find_wrong_side, hide_turned
 from hopwright.wording.llm.problems import WordingProblem
-from hopwright.wording.llm.relation_words import RelationWords, find_ranks, read_hop_form
+from hopwright.wording.llm.relation_words import RelationWords, find_ranks
 from hopwright.wording.llm.shifts import find_shifts
 from hopwright.wording.llm.structure import StructureChecker
 from hopwright.wording.llm.text_constraints import (
@@ -82,7 +83,7 @@ class WordingChecker:
             problems += self._read_place(place, text, names, marked)
         for hop, place, text in zip(draft.hops, places, sub_questions, strict=False):
             plain, rules = (mask_names(one, (*place.known, *place.answers)) for one in (text, place.rules))
-            forms = [form for form in (read_hop_form(hop),) if form is not None]
+            forms = [form for form in (read_computation(hop.derivation),) if form is not None]
             shifts = find_shifts(plain, rules, forms)
             problems += [WordingProblem("structure", f"{place.called} {shift}") for shift in shifts]
             problems += self._read_relation(hop, place, plain, rules)

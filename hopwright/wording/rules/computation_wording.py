@@ -21,16 +21,18 @@ from hopwright.planning.computation_forms import (
     Rate,
     ShiftedYear,
     YearDistance,
+    read_computation,
     read_form,
 )
 from hopwright.planning.plan import PlanStep
-from hopwright.records import Compute, Lookup, ReverseLookup
+from hopwright.records import Lookup, ReverseLookup
 from hopwright.records.values import EntityKind
 from hopwright.text.phrases import listed, plain_noun, pluralise, pluralise_verb, superlative
 from hopwright.wording.marks import MARK, lower_first, mark, strip_marks, upper_first
 from hopwright.wording.rules.claim_wording import ClaimVerbaliser
 from hopwright.wording.rules.frames import (
     AFTER_DEATH_FRAMES,
+    AFTER_DEATH_PHRASES,
     AFTER_FIRST_OF_LIST_FRAMES,
     AGE_FRAMES,
     AGE_IN_YEAR_FRAMES,
@@ -89,7 +91,6 @@ _FRONTED = 0.4
 """How often the moment that parts a list stands before the question."""
 _ASKED_FIRST = 0.5
 """How often which of a list is meant is a question of its own, before what is asked about it."""
-_AFTER_DEATH = ("the {turn} {noun} {did} {side} {dead}",)
 _VAGUE = frozenset({"thing", "class", "natural feature", "transport link", "event", "work", "place", "person"})
 _GROUP: dict[EntityKind, str] = {
     "person": "people", "work": "works", "place": "places", "organization": "organisations", "team": "teams",
@@ -147,7 +148,7 @@ class ComputationVerbaliser:
             case NextHolder(reference=reference):
                 moment = self._text.event(reference) if say == self._text.described else say(reference)
                 if self._text.table.literal[form.timeline].annual:
-                    return self.ask_beside(form, say)
+                    return self._ask_beside(form, say)
                 head, _, rest = self._next_holder(form, moment).removeprefix("the ").partition(" that ")
                 return f"Which {head} {rest}?"
             case NextMember(series=series, reference=reference, later=later):
@@ -197,7 +198,7 @@ class ComputationVerbaliser:
             return member
         return re.sub(rf"^((?:{MARK})*)the {re.escape(noun)}\b", r"\1the one", member)
 
-    def ask_beside(self, form: NextHolder, say: Say) -> str:
+    def _ask_beside(self, form: NextHolder, say: Say) -> str:
         """`Who won the Booker Prize the year after X died?`; `in the year after 1955` in a sub-question."""
         asked = self._pick(self._text.table.literal[form.timeline].holder_ask)
         return re.sub(r"(?:in|for|of) \{y\}", self._say_year_beside(form, say).replace("\\", r"\\"), asked)
@@ -465,7 +466,7 @@ class ComputationVerbaliser:
             if self._text.is_asked_of(form) and self._text.draw() < _AS_ONE:
                 return f"the {turn} one"
             return f"the {turn} of {self._say_those(form.members, winner)}"
-        if self._is_of_list(form) and (chosen := self._tell_chosen(form, form.members, _AFTER_DEATH)):
+        if self._is_of_list(form) and (chosen := self._tell_chosen(form, form.members, AFTER_DEATH_PHRASES)):
             return chosen
         if self._is_of_list(form):
             return "the {} {} {}".format(*self._one_of_list(form, form.members, said)).rstrip()
@@ -821,7 +822,7 @@ class ComputationVerbaliser:
         if form.size != "2" or not form.pool.startswith("hop"):
             raise ExpressionError("no words for a choice other than of pairs")
         step = self._text.step(form.pool)
-        counted = read_form(step.derivation.expression) if isinstance(step.derivation, Compute) else None
+        counted = read_computation(step.derivation)
         if say == self._text.described and isinstance(counted, GroupSize) and not counted.members.entities:
             members = self._members(counted.members, say)
             return f"How many different pairs can be formed from {self._refer([form.pool], f'the {members}')}?"

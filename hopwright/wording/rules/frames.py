@@ -105,6 +105,9 @@ AFTER_DEATH_FRAMES = (
 )
 """The same where somebody's death is the moment: `the first opera by X to be premiered after the death of Y`."""
 
+AFTER_DEATH_PHRASES = ("the {turn} {noun} {did} {side} {dead}",)
+"""The same within a question."""
+
 JOINT_WORK_FRAMES = ("{what} was the {turn} {member}?", "What is the title of the {turn} {member}?")
 """Of a whole list, what two people made together: `the first film that X made with Y`."""
 

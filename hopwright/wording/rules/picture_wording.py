@@ -21,6 +21,7 @@ from hopwright.planning.computation_forms import (
     GroupSize,
     Rate,
     YearDistance,
+    read_computation,
     read_form,
 )
 from hopwright.planning.expressions import read_hop
@@ -194,7 +195,7 @@ class PictureWriter:
             return self._ask_last(more, before, country, rng)
         if plan.form == "more-neighbours":
             return _pick(frames.MORE_NEIGHBOURS, rng).format(a=a, b=b)
-        form = read_form(first.derivation.expression) if isinstance(first.derivation, Compute) else None
+        form = read_computation(first.derivation)
         if isinstance(form, YearDistance):
             return _pick(frames.YEARS_BETWEEN, rng).format(a=a, b=b)
         if isinstance(form, AggregateValue | Rate):
@@ -293,7 +294,7 @@ def _pick(options: Sequence[_Option], rng: random.Random) -> _Option:
 
 
 def _read_extreme(step: PlanStep) -> Extreme | None:
-    form = read_form(step.derivation.expression) if isinstance(step.derivation, Compute) else None
+    form = read_computation(step.derivation)
     return form if isinstance(form, Extreme) else None
 
 

@@ -14,10 +14,18 @@ from typing import Literal, Protocol, TypeVar, runtime_checkable
 
 from hopwright.errors import ExpressionError
 from hopwright.knowledge.properties import LiteralProperty, PropertyTable
-from hopwright.planning.computation_forms import Extreme, Form, NextHolder, NextMember, ShiftedYear, read_form
+from hopwright.planning.computation_forms import (
+    Extreme,
+    Form,
+    NextHolder,
+    NextMember,
+    ShiftedYear,
+    read_computation,
+    read_form,
+)
 from hopwright.planning.execution import hops_used
 from hopwright.planning.plan import PlanStep, named_entities
-from hopwright.records import Compute, Constraint, Lookup, ReverseLookup
+from hopwright.records import Compute, Constraint, Derivation, Lookup, ReverseLookup
 from hopwright.records.values import EntityKind, render
 from hopwright.text.articles import article
 from hopwright.text.phrases import plain_noun, sentence
@@ -48,6 +56,7 @@ _LONG = 26
 _SHORT = 0.8
 """How often the shortest of several noun phrases is taken."""
 _FIRST_FILM = re.compile(rf'^((?:{MARK})*)The film ("[^"]+") \((\d{{4}})\)')
+"""Where a question begins with a film that has its year."""
 _YEAR_FIRST = 0.6
 """How often a question that begins with a film says its year first: `The 1975 film "Picnic at Hanging Rock"`."""
 _TWO_STOPS = re.compile("(?<!\\.)\\.(\x05*)\\.(?!\\.)")
@@ -66,6 +75,7 @@ _FILM_ROLE = re.compile(
 )
 """Where a role says that a title is a film's."""
 _COMPOSER = re.compile(rf'\b(composer of (?:{MARK})*)the opera (?="[^"]+" \(\d{{4}}\))')
+"""Where a role says that a title is a piece of music's."""
 _OWN_THE = re.compile(r"\b(his|her) the ")
 """`his the film "Rebecca"`: a name that begins with an article, after whose it is."""
 _MADE_TWICE = re.compile(r"\b(paint|sculpt)(er|ers|ed|or|ors)( of)? the (?:painting|sculpture)s? (?=[\"\x01])")
@@ -331,11 +341,9 @@ class PlanVerbaliser:
         """The hop of a chain that finds the member of a series from which a later one steps on; 0 where none does."""
         found = 0
         for step in self._steps if self._is_chain() else ():
-            form = read_form(step.derivation.expression) if isinstance(step.derivation, Compute) else None
-            if isinstance(form, NextMember) and form.reference.startswith("hop"):
-                member = self.step(form.reference).derivation
-                if isinstance(member, ReverseLookup) and self.table.entity[member.property].reverse_told:
-                    found = int(form.reference[3:])
+            form = read_computation(step.derivation)
+            if isinstance(form, NextMember) and self._read_told(self.step(form.reference).derivation):
+                found = int(form.reference[3:])
         return found
 
     def _is_chain(self) -> bool:
@@ -374,7 +382,8 @@ class PlanVerbaliser:
         self._told = f"hop{told}"
         derivation = self._steps[told - 1].derivation
         role = ""
-        if isinstance(derivation, ReverseLookup) and (member := self._tell_member(derivation)):
+        if isinstance(derivation, ReverseLookup) and (member := self._read_told(derivation)):
+            member = member.replace("{o}", self.described(derivation.value))
             self.openings.append(f"{mark([told], upper_first(member))}.")
             noun = self.table.literal[self.table.entity[derivation.property].series].series
             self._told_as = f"that {plain_noun(noun.partition(' of ')[0])}" if self._is_person(told) else "it"
@@ -393,11 +402,12 @@ class PlanVerbaliser:
         self._told_as = f"that {role or self._name_role(self._told, strip_marks(scene))}"
         return self.ask(len(self._steps), self.described)
 
-    def _tell_member(self, found: ReverseLookup) -> str:
-        """The member of a series that a look-up finds, as a sentence; empty for any other look-up."""
+    def _read_told(self, found: Derivation) -> str:
+        """A sentence on the member of a series that a look-up finds, `{o}` being left; empty for any other hop."""
+        if not isinstance(found, ReverseLookup) or found.constraints:
+            return ""
         entry = self.table.entity.get(found.property)
-        told = entry.reverse_told if entry is not None and not found.constraints else ""
-        return told.replace("{o}", self.described(found.value)) if told else ""
+        return entry.reverse_told if entry is not None else ""
 
     def _is_person(self, index: int) -> bool:
         return self.names.kind(str(self._steps[index - 1].value)) == "person"
