@@ -6,13 +6,14 @@ right one in the series, and what is known of it, are the options of all hops fr
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from hopwright.distractors.list_slips import draw_earlier, spread_sides
 from hopwright.knowledge.facts import Facts
 from hopwright.knowledge.properties import PropertyTable
-from hopwright.planning.computation_forms import NextMember, read_computation
+from hopwright.planning.computation_forms import EndMember, NextMember, read_computation
 from hopwright.records import Derivation, Hop, Lookup, ReverseLookup
 
 _REACH = 6
@@ -22,7 +23,9 @@ class Beside(NamedTuple):
     """What stands beside an answer in its series, or is known of what does."""
 
     short: str
-    """Where whoever forgets the step arrives: it must be offered. Empty where no step was taken."""
+    """Where whoever forgets the step arrives, or takes the last for the first: it must be offered. Empty where no step
+    was taken.
+    """
     others: tuple[str, ...]
     """The rest, those to offer first in front."""
 
@@ -45,16 +48,18 @@ class SeriesSlips:
                 return None
             way.append(derivation.property)
             source = hops[int(derivation.subject[3:])]
+        own = self._find_place(source, series)
+        alike = [place - own for place in self._list_sharing(source, hops)]
         found: dict[str, int] = {}
-        for own in self._facts.scalars(source.answer_id or "", series)[:1]:
-            if isinstance(own, int):
-                for apart in sorted(range(-_REACH, _REACH + 1), key=lambda one: (abs(one), one)):
-                    for end in self._follow(series, own + apart, way):
-                        found.setdefault(end, apart)
+        for apart in (*alike, *sorted(range(-_REACH, _REACH + 1), key=lambda one: (abs(one), one))):
+            for end in self._follow(series, own + apart, way):
+                found.setdefault(end, apart)
         found.pop(hop.answer_id or "", None)
-        missed = self._find_missed(source.derivation)
+        missed = alike[0] if alike else self._find_missed(source.derivation)
         short = next((one for one, apart in found.items() if apart == missed), "") if missed else ""
         rest = [one for one in found if one != short]
+        if alike:
+            return Beside(short, tuple(_mix(rest, lambda one: found[one] in alike)))
         earlier_ones = max(0, draw_earlier(f"{hop.answer_id}:{series}:{len(way)}") - (missed < 0))
         return Beside(short, spread_sides(rest, lambda one: found[one] < 0, min(earlier_ones, 2)))
 
@@ -65,7 +70,8 @@ class SeriesSlips:
         hops = {one.index: one for one in (*earlier, hop)}
         while isinstance(hop.derivation, Lookup) and hop.derivation.subject.startswith("hop"):
             hop = hops[int(hop.derivation.subject[3:])]
-        return bool(self._find_missed(hop.derivation))
+        form = read_computation(hop.derivation)
+        return isinstance(form, EndMember) or bool(self._find_missed(hop.derivation))
 
     def _find_missed(self, derivation: Derivation) -> int:
         """How far from a member whoever forgets the step that leads to it stays; 0 where no step does."""
@@ -80,7 +86,23 @@ class SeriesSlips:
             entry = self._table.entity.get(derivation.property)
             return entry.series if entry is not None else ""
         form = read_computation(derivation)
-        return form.series if isinstance(form, NextMember) else ""
+        return form.series if isinstance(form, NextMember | EndMember) else ""
+
+    def _find_place(self, member: Hop, series: str) -> int:
+        """The place in a series of the member that a hop finds."""
+        return next((one for one in self._facts.scalars(member.answer_id or "", series) if isinstance(one, int)), 0)
+
+    def _list_sharing(self, source: Hop, hops: Mapping[int, Hop]) -> list[int]:
+        """The places of the other members that have in a column what a hop asks the first or the last of, the other
+        end in front: whoever takes the last for the first arrives there. Empty for any other hop.
+        """
+        form = read_computation(source.derivation)
+        if not isinstance(form, EndMember):
+            return []
+        shared = hops[int(form.reference[3:])].answer_id or ""
+        members = self._facts.subjects(form.column, shared)
+        places = [place for one in members for place in self._facts.scalars(one, form.series) if isinstance(place, int)]
+        return sorted((one for one in places if one != self._find_place(source, form.series)), reverse=not form.last)
 
     def _follow(self, series: str, place: int, way: Sequence[str]) -> tuple[str, ...]:
         """What the look-ups of a hop lead to from the member at a place; nothing where one of them has no one value."""
@@ -88,3 +110,9 @@ class SeriesSlips:
         for property in reversed(way):
             ends = self._facts.objects(ends[0], property) if len(ends) == 1 else ()
         return ends if len(ends) == 1 else ()
+
+
+def _mix(others: Sequence[str], is_alike: Callable[[str], bool]) -> list[str]:
+    """What shares the condition and what does not by turns: were all alike, the first of the options would be right."""
+    sides = [[one for one in others if is_alike(one) is side] for side in (False, True)]
+    return [one for pair in itertools.zip_longest(*sides) for one in pair if one is not None]

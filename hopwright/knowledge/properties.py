@@ -211,7 +211,7 @@ class EntityProperty(_Entry):
     """Full questions for how many objects a subject has, where all are known: `How many countries border {s}?`"""
     ordered_by: tuple[str, ...] = ()
     """Of a list that holds all that its subject has, such as the operas of a composer, the dates that order it."""
-    ends: Literal["", "first", "both"] = ""
+    ends: Literal["", "first", "last", "both"] = ""
     """Whether `the first` and `the last` of it say enough: of novels they do, a first opera may have lain unheard, and
     of those who work still only the first is known."""
     partial: bool = False

@@ -28,6 +28,7 @@ _AGE = re.compile(rf"^(hop\d) - year\({_VALUE}\)$")
 _SHIFT = re.compile(r"^(hop\d|\d+) ([+-]) (?:(\d+) \* )?(hop\d|\d+)$")
 _NEXT_HOLDER = re.compile(r"^(first_after|last_before)\((P\d+), (hop\d)\)$")
 _NEXT_MEMBER = re.compile(r"^(first_after|last_before)\((P\d+), value\(\2, (hop\d)\)\)$")
+_END_MEMBER = re.compile(r"^(first_with|last_with)\((P\d+), (P\d+), (hop\d)\)$")
 _PRODUCT = re.compile(r"^(\d+|hop\d) \* (hop\d)$")
 _COMB = re.compile(r"^comb\((\d+|hop\d), (\d+|hop\d)\)$")
 _COUNT = re.compile(r"^count\((.*)\)$")
@@ -153,6 +154,16 @@ class NextMember:
 
 
 @dataclass(frozen=True, slots=True)
+class EndMember:
+    """The first member of a series, or the last, of those that have `reference` (`hopN`) in a column."""
+
+    series: str
+    column: str
+    reference: str
+    last: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Product:
     """A number, or a hop, times a hop."""
 
@@ -238,6 +249,7 @@ Form = (
     | ShiftedYear
     | NextHolder
     | NextMember
+    | EndMember
     | Product
     | Combinations
     | CountAhead
@@ -286,6 +298,8 @@ def read_form(expression: str) -> Form | None:
         return NextHolder(match[2], match[3], match[1] == "first_after")
     if match := _NEXT_MEMBER.match(expression):
         return NextMember(match[2], match[3], match[1] == "first_after")
+    if match := _END_MEMBER.match(expression):
+        return EndMember(match[2], match[3], match[4], match[1] == "last_with")
     if match := _PRODUCT.match(expression):
         return Product(match[1], match[2])
     if match := _COMB.match(expression):

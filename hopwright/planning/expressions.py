@@ -13,6 +13,8 @@ all(P47, hop1)                              all objects of an entity
 having(P86, hop2, all(…))                   of a set those that have the object
 after(P577, hop2, among(…))                 of a set those dated after a year (or a date); likewise `before`
 argmin(P577, among(…))                      the extreme of a set
+first_after(P990001, hop2)                  who holds the first year of a timeline after a year; likewise `last_before`
+first_with(P991040, P991041, hop1)          the first of a series that has the object; likewise `last_with`
 size(among(…))                              how many a set holds
 count(object(P57, Q104814) == hop1, …)      how many of the conditions hold
 round(mean(value(P2048, hop1), …), 1)       a mean, or a quotient a / b, rounded half up as readers do
@@ -222,6 +224,8 @@ class _Evaluator:
             return self._age(self.run(args[0]), self.run(args[1]))
         if function in ("first_after", "last_before") and len(args) == 2:
             return self._next_holder(self._id(args[0]), self.run(args[1]), 1 if function == "first_after" else -1)
+        if function in ("first_with", "last_with") and len(args) == 3:
+            return self._end_of_series(function == "last_with", *map(self._id, args))
         if function == "claim" and len(args) == 1:
             return self._claimed(args[0])
         if function == "count" and args:
@@ -265,6 +269,15 @@ class _Evaluator:
                 self._facts.scalars(found[0], timeline)  # what was read is evidence
                 return found[0]
         raise ExpressionError(f"nobody holds a year of {timeline} near {year}")
+
+    def _end_of_series(self, last: bool, series: str, column: str, object: str) -> str:
+        """The first member of a series, or the last, of those that have an object of one of its columns."""
+        members = self._facts.subjects(column, object)
+        if len(members) < 2:
+            raise ExpressionError(f"{len(members)} have {object} for {column}, not two or more")
+        for one in members:
+            self._facts.objects(one, column)  # what was read is evidence
+        return self._extreme("argmax" if last else "argmin", series, list(members))
 
     def _claimed(self, node: ast.expr) -> _Number:
         id = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""

@@ -17,7 +17,7 @@ from hopwright.knowledge.containment import Containment
 from hopwright.knowledge.facts import Facts
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.source import EntityKinds, FactGraph
-from hopwright.planning.computation_forms import NextHolder, read_form
+from hopwright.planning.computation_forms import EndMember, NextHolder, read_form
 from hopwright.planning.expressions import evaluate, read_hop
 from hopwright.records import Compute, Constraint, Derivation, Lookup, ReverseLookup
 from hopwright.records.values import Value
@@ -50,6 +50,8 @@ class OpenWorld:
             form = read_form(derivation.expression)
             if isinstance(form, NextHolder):
                 return self._doubt_next(form, answers, value)
+            if isinstance(form, EndMember) and not self._table.entity[form.column].ends:
+                return f"{self._table.label(form.column)} is not known of every member"
             named = {f"hop{index}": one for index, one in answers.items() if isinstance(one, str)}
             return self._doubt_expression(derivation.expression, tuple(sorted(named.items())))
         if not isinstance(derivation, ReverseLookup):

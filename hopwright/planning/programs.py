@@ -32,7 +32,7 @@ _LIFE_OF_CHOSEN = 0.02
 """How readily a question about what is chosen from a list ends with somebody's age, or the year of their birth."""
 _OF_A_LIFE = frozenset({"year", "age-at-death", "age-found"})
 _BESIDE_JOINT = JOINT_OPERATIONS | COUNTING_JOINT | {"lead", "extend"} | _OF_A_LIFE
-_BESIDE_SERIES = frozenset({"next-member", "named-member", "lead", "extend"})
+_BESIDE_SERIES = frozenset({"next-member", "end-member", "named-member", "lead", "extend"})
 _BESIDE_NEXT = frozenset({"next-holder", "named-holder", "lead", "extend", "year"})
 _SAMPLED = 3000
 _MOST_LIKED = 8.0
@@ -59,7 +59,7 @@ _INCOMPATIBLE_OPERATIONS = frozenset(
 _READERS: dict[str, frozenset[str]] = {
     "named-event": frozenset({"holder"}),
     "close-death": LIST_OPERATIONS,
-    "named-member": frozenset({"next-member"}),
+    "named-member": frozenset({"next-member", "extend"}),
 }
 """Operations that are for certain others to read."""
 _ANSWER = {"entity": "entity", "year": "year", "date": "date", "number": "number", "amount": "number", "ways": "number"}
@@ -366,8 +366,12 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
         return False  # two dates that are subtracted, and no way
     if names["next-holder"] and size == _ENUMERATED and (names["year"] > 1 or not names.keys() <= _BESIDE_NEXT):
         return False  # the next laureate is asked for by a death, and then only what that laureate has to do with
-    if names["next-member"] or names["named-member"]:  # one step along a series is enough
-        return names["next-member"] == 1 and names.keys() <= _BESIDE_SERIES
+    if not names.keys().isdisjoint(("next-member", "end-member", "named-member")):
+        # One step along a series is enough; what a member is found by leads to a step, or to what recurs.
+        once = names["next-member"] <= 1 and names["end-member"] <= 1
+        entered = operations[1].name if names["named-member"] else ""
+        leads = names["end-member"] if entered == "extend" else names["next-member"] + names["end-member"]
+        return once and bool(leads) and names.keys() <= _BESIDE_SERIES
     joint = not names.keys().isdisjoint(JOINT_OPERATIONS | COUNTING_JOINT)
     if joint and size == _ENUMERATED and not names.keys() <= _BESIDE_JOINT:
         return False  # what somebody won says nothing of their other work; one choice of a list is enough

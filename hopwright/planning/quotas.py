@@ -37,7 +37,7 @@ HELD = "timeline by hop"
 """How frames name who held a year that was worked out."""
 _PROPERTY = re.compile(r"^P\d+$")
 _PARTED = re.compile(r"\b(?:after|before|having)\(")
-_DIRECTION = re.compile(r"argmin|argmax|first_after|last_before")
+_DIRECTION = re.compile(r"argmin|argmax|first_after|last_before|first_with|last_with")
 _WORD = re.compile(r"\w+(?:, )?")
 OperationOdds = tuple[tuple[str, float], ...]
 _Use = tuple[tuple[str, ...], str]

@@ -39,6 +39,8 @@ FORMER_STATE = "former country"
 """The sort of states that are no more."""
 _PLAIN_NAME = re.compile(r"^[^\W_][\w .,'’\-–&!?:/éÉ]*$")
 
+_RECURRING = frozenset({"person", "organization", "team", "work"})
+"""What several members of a series are known by. That two cups were won in a city is nothing that they share."""
 _REALM = re.compile(r"(?<=[IVX]) of .*$|, .*$")
 # Some labels of the sample are other people's notes: `West Africa BENIN Rep`.
 _SHOUT = re.compile(r" [A-Z]{5,}\b")
@@ -67,6 +69,19 @@ class WholeList(NamedTuple):
     property: str
     measure: str
     dates: tuple[tuple[dt.date, str], ...]
+
+
+class Recurrence(NamedTuple):
+    """The members of a series, in its order, that have the same in one of its columns: two of them at least.
+
+    `first`, `last`: whether either may be asked for; the series has other members before them, or after them.
+    """
+
+    series: str
+    column: str
+    members: tuple[str, ...]
+    first: bool
+    last: bool
 
 
 class JointWork(NamedTuple):
@@ -213,6 +228,27 @@ class GraphTraversals:
             )
             for property, members in self.series.items()
         }
+
+    @functools.cached_property
+    def recurrences(self) -> dict[str, tuple[Recurrence, ...]]:
+        """What several members of a series have in a column of which every value is known → those members."""
+        found: dict[str, list[Recurrence]] = {}
+        for series, members in self.series.items():
+            for column, entry in self.table.entity.items():
+                if entry.series != series or not entry.ends or _RECURRING.isdisjoint(entry.object):
+                    continue
+                held = [self.graph.objects(member, column) for member in members]
+                counts = Counter(one for objects in held for one in objects)
+                for value in sorted(one for one, count in counts.items() if count > 1):
+                    places = [place for place, objects in enumerate(held) if value in objects]
+                    own = tuple(members[place] for place in places)
+                    sides = (
+                        entry.ends != "last" and places[0] > 0,
+                        entry.ends != "first" and places[-1] < len(members) - 1,
+                    )
+                    if self.nameable(value) and all(map(self.nameable, own)):
+                        found.setdefault(value, []).append(Recurrence(series, column, own, *sides))
+        return {value: tuple(recurring) for value, recurring in found.items()}
 
     def member_at(self, series: str, place: int) -> str:
         """The member of a series at a place from 1 on; empty where there is none."""

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.roles import ROLES
-from hopwright.planning.computation_forms import Extreme, Form, GroupSize, NextHolder, NextMember, read_form
+from hopwright.planning.computation_forms import EndMember, Extreme, Form, GroupSize, NextHolder, NextMember, read_form
 from hopwright.planning.quotas import HELD, shorten_frame
 from hopwright.records import Rejected
 from hopwright.records.arrow import (
@@ -40,7 +40,7 @@ _OPENING = frozenset(
 )
 """Words with a capital that only open a sentence."""
 _NAMES = re.compile(r"\b(?:Q\d+|\d+)\b(?:, )?")
-_DIRECTION = re.compile(r"argmin|argmax|first_after|last_before")
+_DIRECTION = re.compile(r"argmin|argmax|first_after|last_before|first_with|last_with")
 _FEWEST_ALIKE = 8
 """So many of one frame are kept in any set, however small."""
 _MOST_ENDING = 0.08
@@ -330,6 +330,8 @@ def _find_choice(forms: Sequence[Form | None], found: Sequence[str]) -> str:
     for form, answer in zip(forms, found, strict=True):
         if isinstance(form, Extreme | GroupSize) and form.moment:
             return f"{found[int(form.moment[3:]) - 1]}|{answer}"
+        if isinstance(form, EndMember):
+            return f"{found[int(form.reference[3:]) - 1]}|{answer}"
     return ""
 
 

@@ -24,6 +24,7 @@ from hopwright.planning.computation_forms import (
     CountAhead,
     CountLater,
     CountMembers,
+    EndMember,
     Extreme,
     Form,
     GroupSize,
@@ -100,7 +101,8 @@ _READ: TypeAdapter[Any] = TypeAdapter(Derivation)
 
 
 def test_every_form_has_an_example() -> None:
-    assert set(typing.get_args(Form)) == EXAMPLES.keys() | UNPLANNED | {ClaimComputation, NextMember}  # see test_series
+    # For steps along a series see test_series and test_ends_of_series.
+    assert set(typing.get_args(Form)) == EXAMPLES.keys() | UNPLANNED | {ClaimComputation, NextMember, EndMember}
     for kind, examples in EXAMPLES.items():
         assert {type(read_form(expression)) for expression, _ in examples} == {kind}
 

@@ -12,6 +12,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -48,6 +49,8 @@ class _Column(BaseModel):
     reverse_told: str
     whole: bool = True
     """Whether the value of every member is known: only then a value says which member is meant."""
+    ends: Literal["", "first", "last", "both"] = "both"
+    """Which of the members with one value may be asked for: not the first where one before the series has it too."""
 
 
 class _Series(BaseModel):
@@ -147,6 +150,7 @@ def _make_column(column: _Column, series: _Series) -> EntityProperty:
         reverse_ask=column.reverse_ask,
         reverse_np=column.reverse_np,
         reverse_told=column.reverse_told,
+        ends=column.ends if column.whole else "",
         series=series.property,
         role=column.noun,
     )

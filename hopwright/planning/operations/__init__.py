@@ -29,7 +29,7 @@ from hopwright.planning.operations.lookups import (
     number,
     year,
 )
-from hopwright.planning.operations.series import named_member, next_member
+from hopwright.planning.operations.series import end_member, named_member, next_member
 from hopwright.planning.operations.temporal import (
     age_at_death,
     age_found,
@@ -68,6 +68,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("next-holder", ("year",), "entity", "comparison", 15.0, next_holder),
     Operation("named-member", (), "entity", "", 2.0, named_member, final=0),
     Operation("next-member", ("entity",), "entity", "comparison", 40.0, next_member, final=0),
+    Operation("end-member", ("entity",), "entity", "comparison", 20.0, end_member, final=0),
     Operation("compare", ("entity", "entity"), "entity", "comparison", 0.1, compare, final=0),
     Operation("compare-three", ("entity", "entity", "entity"), "entity", "comparison", 0.1, compare),
     Operation("next-of-its", ("entity", "date"), "entity", "comparison", 60.0, next_of_its),

@@ -354,6 +354,10 @@ def _can_follow(builder: PlanBuilder, readers: tuple[str, ...], entity: str) -> 
             elif verdict and readers[0] == "next-member":
                 beside = builder.traversals.members_beside(entity).values()
                 verdict = any(_can_follow(builder, readers[1:], one) for one in beside)
+            elif verdict and readers[0] == "end-member":
+                recurring = builder.traversals.recurrences.get(entity, ())
+                outer = {one.members[place] for one in recurring for place in (0, -1)}
+                verdict = any(_can_follow(builder, readers[1:], one) for one in outer)
             elif verdict and readers[0] in JOINT_OPERATIONS:
                 works = {joint.work for joint in list_joint(builder, entity)}
                 verdict = any(_can_follow(builder, readers[1:], one) for one in works)
@@ -425,6 +429,8 @@ def _need_of(builder: PlanBuilder, reader: str) -> Callable[[str], bool]:
         return lambda entity: bool(builder.traversals.whole_lists(entity))
     if reader == "next-member":
         return lambda entity: bool(builder.traversals.members_beside(entity))
+    if reader == "end-member":
+        return lambda entity: entity in builder.traversals.recurrences
     if reader in ("count-all", "most-of-its"):
         closed = builder.traversals.table.closed
         return lambda entity: any(len(list_closed_set(builder, name, entity)) >= _FEWEST for name in closed)

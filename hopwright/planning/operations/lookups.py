@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Sequence
 
-from hopwright.planning.computation_forms import Extreme, NextHolder, NextMember, read_computation
+from hopwright.planning.computation_forms import EndMember, Extreme, NextHolder, NextMember, read_computation
 from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
 from hopwright.planning.execution import hops_used
 from hopwright.planning.operations.base import OperationContext
@@ -226,6 +226,7 @@ def _accept_of_series(builder: PlanBuilder, state: StepOutput) -> Callable[[Edge
     steps = [one.derivation for one in builder.draft.steps]
     named = {one.property for one in steps if isinstance(one, ReverseLookup)}
     form = read_computation(builder.find_derivation(state.ref))
+    named |= {form.column} if isinstance(form, EndMember) else set()
     person = kind(state.entity) == "person"
 
     def accepts(edge: Edge) -> bool:
@@ -233,12 +234,12 @@ def _accept_of_series(builder: PlanBuilder, state: StepOutput) -> Callable[[Edge
         if len(missed) != 1 or missed[0] == edge.object or kind(missed[0]) != kind(edge.object):
             return False
         entry = table.entity[edge.property]
-        if isinstance(form, NextMember) and entry.series == form.series:
+        if isinstance(form, NextMember | EndMember) and entry.series == form.series:
             return edge.property not in named
         if person:
             return edge.property in builder.traversals.roles.homes
         # The highest mountain of the country that won a contest has nothing to do with the contest.
-        return not isinstance(form, NextMember) and not builder.traversals.is_place(state.entity)
+        return not isinstance(form, NextMember | EndMember) and not builder.traversals.is_place(state.entity)
 
     return accepts
 
@@ -278,10 +279,19 @@ def _find_short(builder: PlanBuilder, reference: str) -> str:
     derivation = builder.find_derivation(reference)
     if isinstance(form := read_computation(derivation), NextMember):
         return str(builder.draft.steps[int(form.reference[3:]) - 1].value)
+    if isinstance(form, EndMember):
+        return _find_other_end(builder, form, str(builder.draft.steps[int(form.reference[3:]) - 1].value))
     if not isinstance(derivation, Lookup) or not (short := _find_short(builder, derivation.subject)):
         return ""
     missed = builder.traversals.graph.objects(short, derivation.property)
     return missed[0] if len(missed) == 1 else ""
+
+
+def _find_other_end(builder: PlanBuilder, form: EndMember, shared: str) -> str:
+    """The last of what several members of a series share, where the first is asked for, and the other way round."""
+    recurring = builder.traversals.recurrences.get(shared, ())
+    ends = (one.members[0 if form.last else -1] for one in recurring if one.column == form.column)
+    return next(ends, "")
 
 
 def _enter_series(builder: PlanBuilder, state: StepOutput, context: OperationContext) -> StepOutput:

@@ -1,7 +1,8 @@
-"""Steps along a series, such as the FIFA World Cups: to the next member, or to the one before.
+"""Members of a series, such as the FIFA World Cups: the next, the one before, the first or the last of some kind.
 
 A member is found by what it alone is known by, and never named. Its neighbours meet every condition that the question
-states but the step itself, so they are the wrong answers that somebody who is off by one arrives at.
+states but the step itself, so they are the wrong answers that somebody who is off by one arrives at. Where several are
+known by the same, as the missions that one astronaut commanded, the first or the last of them is asked for.
 """
 
 from __future__ import annotations
@@ -71,8 +72,34 @@ def next_member(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Ope
     return StepOutput("entity", builder.compute(expression, "comparison", one), one)
 
 
+def end_member(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """The first member of a series that has in one column what was found, or the last; several have it."""
+    (state,) = inputs
+    if _is_family(builder, state.ref):
+        raise PlanningDeadEnd(DeadEnd.NO_SERIES)
+    suits = satisfies_reader(builder, context)
+    found = [
+        (recurring, last, one)
+        for recurring in builder.traversals.recurrences.get(state.entity, ())
+        for last in (False, True)
+        if (recurring.last if last else recurring.first)
+        and builder.admits(one := recurring.members[-1 if last else 0])
+        and suits(one)
+    ]
+    if not found:
+        raise PlanningDeadEnd(DeadEnd.NO_SERIES)
+    recurring, last, one = builder.prefer(found, lambda option: option[0].series)
+    builder.take(one)
+    expression = f"{'last_with' if last else 'first_with'}({recurring.series}, {recurring.column}, {state.ref})"
+    return StepOutput("entity", builder.compute(expression, "comparison", one), one)
+
+
 def _is_found_by_family(builder: PlanBuilder, member: StepOutput) -> bool:
     """Whether what tells a member from the others was found as somebody's kin."""
     found = builder.find_derivation(member.ref)
-    who = builder.find_derivation(found.value) if isinstance(found, ReverseLookup) else None
+    return isinstance(found, ReverseLookup) and _is_family(builder, found.value)
+
+
+def _is_family(builder: PlanBuilder, person: str) -> bool:
+    who = builder.find_derivation(person)
     return isinstance(who, Lookup) and who.property in builder.traversals.roles.family

@@ -5,7 +5,7 @@ The rules' wording of a computation is one of several; what any wording of it ha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,6 +16,7 @@ from hopwright.planning.computation_forms import (
     AggregateValue,
     ClaimComputation,
     Combinations,
+    EndMember,
     Extreme,
     Form,
     GroupSize,
@@ -27,6 +28,7 @@ from hopwright.planning.computation_forms import (
     YearDistance,
     read_computation,
 )
+from hopwright.planning.plan import properties_of_step
 from hopwright.records import Compute, Hop, Lookup
 from hopwright.text.phrases import listed
 
@@ -35,6 +37,7 @@ _ORDER_WORDS = {
     "later": frozenset({"after", "followed", "next", "succeeded"}),
     "earlier": frozenset({"before", "preceded"}),
 }
+_ENDS = frozenset({"first", "last"})
 Say = Callable[[str], str]
 Age = Literal["", "on a day", "in a year", "turned"]
 
@@ -86,9 +89,25 @@ def read_meaning(hop: Hop, hops: Mapping[int, Hop], table: PropertyTable) -> Mea
             asked = entry.next_ask + entry.next_np if later else entry.previous_ask + entry.previous_np
             plain = all(not _ORDER_WORDS[side].isdisjoint(one.split()) for one in asked)
             return Meaning(frozenset({side} if plain else ()), moment=True)
+        case EndMember(last=last):
+            # Of those first appointed by a president there is a last: where a relation says it, no word proves a side.
+            said = {word for one in hops.values() for word in _list_words(one, table)}
+            return Meaning(frozenset({"last" if last else "first"} if said.isdisjoint(_ENDS) else ()))
         case AggregateValue() | Rate() | Combinations():
             return Meaning()
     return None
+
+
+def _list_words(hop: Hop, table: PropertyTable) -> Iterator[str]:
+    """The words with which the relations of a hop, or its steps along series, are said."""
+    for property in sorted(properties_of_step(hop.derivation)):
+        if (entry := table.entity.get(property)) is not None:
+            phrases = (*entry.np, *entry.ask, *entry.reverse_np)
+        elif (series := table.literal.get(property)) is not None and isinstance(hop.derivation, Compute):
+            phrases = (*series.next_np, *series.previous_np, series.next_told, series.previous_told)
+        else:
+            continue
+        yield from " ".join(phrases).split()
 
 
 def list_subjects(hop: Hop, hops: Mapping[int, Hop]) -> tuple[str, ...]:
@@ -167,6 +186,9 @@ class _Describer:
             case NextMember(series=series, reference=reference, later=later):
                 noun = self._table.literal[series].series
                 return f"the {noun} right {'after' if later else 'before'} {self._say(reference)}"
+            case EndMember(series=series, column=column, reference=reference, last=last):
+                noun, end = self._table.literal[series].series, "last" if last else "first"
+                return f"the {end} {noun} that has {self._say(reference)} as its {self._quote(column)}; several have"
             case ShiftedYear(base=base, later=True, times=1, offset=offset) if person := self._find_born(base):
                 age = self._say(offset)
                 return (

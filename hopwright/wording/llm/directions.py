@@ -13,7 +13,8 @@ _NO_SIDE = re.compile(
     r"\b(?:named|called) after\b|\bafter (?:whom|which|whose)\b|\bthe following\b(?! year)"
     r"|\b(?:first|last) names?\b|\bat least\b"
     r"|\bfirst(?: and (?:the )?second)? "
-    r"(?:wi(?:fe|ves)|husbands?|performances?|productions?|editions?|conductors?|english)\b"
+    r"(?:wi(?:fe|ves)|husbands?|performances?|productions?|conductors?|english"
+    r"|editions?(?! of the (?:world|summer|winter)))\b"  # of a book, not of the Games
 )
 _OPPOSITE = {
     "greater": "smaller", "smaller": "greater",

@@ -17,6 +17,7 @@ from hopwright.planning.computation_forms import (
     AgeAt,
     AgeInYear,
     Combinations,
+    EndMember,
     Extreme,
     GroupSize,
     NextHolder,
@@ -280,12 +281,14 @@ class _Reading:
         asked = hop.derivation.property if isinstance(hop.derivation, Lookup) else ""
         if (entry := self.vocabulary.table.entity.get(asked)) is not None:  # a successor comes after
             allowed |= find_sides(" ".join((entry.label, entry.role, *entry.np)))
+        form = read_computation(hop.derivation)
+        if isinstance(form, EndMember) and not place.sides:  # what several share is a matter of order itself
+            allowed |= {"first", "last"}
         for wrong in find_wrong_side(place.sides, allowed, place.moment, sided):
             yield WordingProblem("direction", f"{called} must {wrong}")
         own = find_sides(" ".join(self.vocabulary.label(one) for one in properties_in(hop.derivation)))
         if "first" in own and "last" in find_sides(sided) - allowed:
             yield WordingProblem("direction", f"{called} must say 'first' where it says 'last'")
-        form = read_computation(hop.derivation)
         if isinstance(form, NextHolder | NextMember):
             far = "last" if form.later else "first"
             if far in find_sides(sided) - allowed:  # the first before is another one than the last before

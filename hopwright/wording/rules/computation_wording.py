@@ -13,6 +13,7 @@ from hopwright.planning.computation_forms import (
     AggregateValue,
     ClaimComputation,
     Combinations,
+    EndMember,
     Extreme,
     GroupSize,
     Members,
@@ -99,6 +100,10 @@ _GROUP: dict[EntityKind, str] = {
 }  # fmt: skip
 
 
+_OF_THEM = re.compile(r"^(.*the (?:first|last) of them\W?)'s (.+)$")
+"""`the last of them's immediate successor`."""
+
+
 class ComputationVerbaliser:
     """Words the computations of one text."""
 
@@ -155,6 +160,9 @@ class ComputationVerbaliser:
                 entry = self._text.table.literal[series]
                 asked = entry.next_ask if later else entry.previous_ask
                 return self._text.fill(asked, "s", self._one(entry.series, say(reference), say))
+            case EndMember():
+                who = "Who" if self._kind(str(step.value)) == "person" else "What"
+                return f"{who} was {self._name_end(form, say)}?"
             case ShiftedYear(base=base, later=True, offset=offset) if person := self._find_born(base):
                 turned = f"{self._text.stated(person)}, born in {say(base)},"
                 return self._pick(TURNED_FRAMES).format(p=turned, age=offset)
@@ -183,14 +191,22 @@ class ComputationVerbaliser:
             case NextMember(series=series, reference=reference, later=later):
                 entry, say = self._text.table.literal[series], self._text.described
                 if self._text.is_told(reference):
-                    return (entry.next_told if later else entry.previous_told).replace("{s}", say(reference))
+                    told = (entry.next_told if later else entry.previous_told).replace("{s}", say(reference))
+                    return _OF_THEM.sub(r"the \2 of \1", told)
                 described = self._one(entry.series, say(reference), say)
                 return self._text.fill(entry.next_np if later else entry.previous_np, "s", described)
+            case EndMember():
+                return self._name_end(form, self._text.described)
             case ShiftedYear(base=base, later=True, offset=offset) if person := self._find_born(base):
                 return f"the year in which {self._text.described(person)} turned {offset}"
             case ClaimComputation(how="group"):
                 return f"the number of {self._claimed.name_groups(form)}"
         raise ExpressionError(f"no words for {expression}")
+
+    def _name_end(self, form: EndMember, say: Say) -> str:
+        """`the last Gemini mission on which X was the pilot`."""
+        said = self._text.fill(self._text.table.entity[form.column].reverse_np, "o", say(form.reference))
+        return said.replace("the ", f"the {'last' if form.last else 'first'} ", 1)
 
     def _one(self, noun: str, member: str, say: Say) -> str:
         """A member of a series described as `the one at which …`, where what it is one of has been said."""

@@ -6,6 +6,7 @@ names and values. The same key makes the same choices among the templates.
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
 from collections.abc import Callable, Sequence
@@ -15,6 +16,7 @@ from typing import Literal, Protocol, TypeVar, runtime_checkable
 from hopwright.errors import ExpressionError
 from hopwright.knowledge.properties import LiteralProperty, PropertyTable
 from hopwright.planning.computation_forms import (
+    EndMember,
     Extreme,
     Form,
     NextHolder,
@@ -53,6 +55,11 @@ _SOURCES = frozenset({"novel", "play", "short story", "novella", "poem", "epic p
 """What a work may be said to be based on before the question about it."""
 _LONG = 26
 """Words of a question beyond which what it is about is told in a sentence before it."""
+_SHORT_NAME = 6
+"""Words beyond which what others have in common has a sentence of its own before that."""
+_ONE = re.compile(r"\b[Oo]ne\b")
+_STRETCH = r"(?: (?:appointed|elected|held))?(?: between \d{4} and \d{4}| since \d{4})?"
+"""How a wording bounds a series in time, after what its members are called."""
 _SHORT = 0.8
 """How often the shortest of several noun phrases is taken."""
 _FIRST_FILM = re.compile(rf'^((?:{MARK})*)The film ("[^"]+") \((\d{{4}})\)')
@@ -338,13 +345,20 @@ class PlanVerbaliser:
         return f"{opening} {question if strip_marks(opening).endswith('.') else lower_first(question)}"
 
     def _find_member(self) -> int:
-        """The hop of a chain that finds the member of a series from which a later one steps on; 0 where none does."""
+        """The hop of a chain of which a sentence tells: the member of a series from which a later one steps on, or the
+        first of several; 0 where there is none, or nothing is asked of it.
+        """
         found = 0
         for step in self._steps if self._is_chain() else ():
             form = read_computation(step.derivation)
             if isinstance(form, NextMember) and self._read_told(self.step(form.reference).derivation):
                 found = int(form.reference[3:])
-        return found
+        ends = [
+            index
+            for index, step in enumerate(self._steps[:-1], start=1)
+            if isinstance(read_computation(step.derivation), EndMember)
+        ]
+        return ends[0] if self._is_chain() and ends and not found else found
 
     def _is_chain(self) -> bool:
         """Whether each hop rests on the one before it alone."""
@@ -382,6 +396,10 @@ class PlanVerbaliser:
         self._told = f"hop{told}"
         derivation = self._steps[told - 1].derivation
         role = ""
+        if isinstance(form := read_computation(derivation), EndMember):
+            self.openings.extend(self._tell_several(told, form))
+            self._told_as = f"the {'last' if form.last else 'first'} of them"
+            return self.ask(len(self._steps), self.described)
         if isinstance(derivation, ReverseLookup) and (member := self._read_told(derivation)):
             member = member.replace("{o}", self.described(derivation.value))
             self.openings.append(f"{mark([told], upper_first(member))}.")
@@ -401,6 +419,19 @@ class PlanVerbaliser:
             self.openings.append(self.pick(TOLD_FRAMES).format(told=scene))
         self._told_as = f"that {role or self._name_role(self._told, strip_marks(scene))}"
         return self.ask(len(self._steps), self.described)
+
+    def _tell_several(self, told: int, form: EndMember) -> list[str]:
+        """`More than one pope was made a cardinal by X.`, after a sentence on X where that is no short name."""
+        scene = _ONE.sub(_say_several, self.table.entity[form.column].reverse_told, count=1)
+        shared = self.described(form.reference)
+        before: list[str] = []
+        noun = self.table.literal[form.series].series
+        if scene.startswith("{o}") and noun in strip_marks(shared) and (plain := _find_plain(noun)):
+            scene = re.sub(rf"more than one {re.escape(noun)}{_STRETCH}", f"more than one such {plain}", scene)
+        if "{o}" in scene[1:-3] and len(strip_marks(shared).split()) > _SHORT_NAME:
+            before.append(f"{self.pick(TOLD_FRAMES).format(told=shared)}".rstrip(".") + ".")
+            shared = f"that {self._name_role(form.reference, strip_marks(shared)).partition(' of ')[0]}"
+        return [*before, f"{mark([told], upper_first(scene.replace('{o}', shared)))}."]
 
     def _read_told(self, found: Derivation) -> str:
         """A sentence on the member of a series that a look-up finds, `{o}` being left; empty for any other hop."""
@@ -817,6 +848,17 @@ class PlanVerbaliser:
         if template.endswith(" in {y}"):
             return template.removesuffix(" in {y}") + f" {when}"
         return template.replace("{y}", f"the year that came {when}")
+
+
+def _find_plain(noun: str) -> str:
+    """What members of a series are called once it is said of which: the `final` of a cup; empty for `Super Bowl`."""
+    head = noun.partition(" of ")[0].split()
+    common = itertools.takewhile(str.islower, reversed(head))
+    return " ".join(reversed(list(common)))
+
+
+def _say_several(one: re.Match[str]) -> str:
+    return "More than one" if one[0] == "One" else "more than one"
 
 
 def _of_death(person: str) -> str:
