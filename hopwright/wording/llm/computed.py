@@ -37,7 +37,7 @@ _ORDER_WORDS = {
     "later": frozenset({"after", "followed", "next", "succeeded"}),
     "earlier": frozenset({"before", "preceded"}),
 }
-_ENDS = frozenset({"first", "last"})
+_ENDS = frozenset({"first", "last", "before", "after", "earlier", "later"})
 Say = Callable[[str], str]
 Age = Literal["", "on a day", "in a year", "turned"]
 
