@@ -92,7 +92,7 @@ def read_meaning(hop: Hop, hops: Mapping[int, Hop], table: PropertyTable) -> Mea
         case EndMember(last=last):
             # Of those first appointed by a president there is a last: where a relation says it, no word proves a side.
             said = {word for one in hops.values() for word in _list_words(one, table)}
-            return Meaning(frozenset({"last" if last else "first"} if said.isdisjoint(_ENDS) else ()))
+            return Meaning(frozenset({"last" if last else "first"} if said.isdisjoint(_ENDS) else ()), moment=True)
         case AggregateValue() | Rate() | Combinations():
             return Meaning()
     return None

@@ -60,6 +60,7 @@ _ANAPHORA = re.compile(
     r"\b(?:the (?:same )?(?:[\w-]+ )?[\w-]+|that|this|these|those|its?|his|hers?|him|she|he|their|them|they|whose)\b",
     re.IGNORECASE,
 )
+_ENDED = re.compile(r"\b(?:first|last) \w+")
 _ATTRIBUTE = re.compile(r"\b(?:older|newer|earlier|later) (?=[a-z])", re.IGNORECASE)
 """`an older film` puts nothing in an order that the plan would have to know."""
 _RATIO = re.compile(
@@ -289,6 +290,10 @@ class _Reading:
         own = find_sides(" ".join(self.vocabulary.label(one) for one in properties_in(hop.derivation)))
         if "first" in own and "last" in find_sides(sided) - allowed:
             yield WordingProblem("direction", f"{called} must say 'first' where it says 'last'")
+        if isinstance(form, EndMember):
+            end = "last" if form.last else "first"
+            if end not in find_sides(self._hide_ends(form.column, plain)):
+                yield WordingProblem("direction", f"{called} must say '{end}'")
         if isinstance(form, NextHolder | NextMember):
             far = "last" if form.later else "first"
             if far in find_sides(sided) - allowed:  # the first before is another one than the last before
@@ -297,6 +302,14 @@ class _Reading:
             yield WordingProblem("precision", f"{called} must {wrong}")
         if self._asks_turned_ratio(hop):
             yield WordingProblem("direction", f"{called} asks for the ratio the wrong way round")
+
+    def _hide_ends(self, column: str, text: str) -> str:
+        """The text without what a relation says of an order itself: `first appointed`."""
+        entry = self.vocabulary.table.entity[column]
+        own = {found for phrase in (*entry.np, *entry.reverse_np) for found in _ENDED.findall(phrase)}
+        for found in own:
+            text = text.replace(found, "")
+        return text
 
     def _find_wrong_list(self, index: int, place: TextConstraints, nearby: set[int]) -> Iterator[WordingProblem]:
         """A list by years that is not named, or another one; what all lists of a plan share is said of one alone."""
