@@ -36,7 +36,7 @@ _OPENERS = frozenset(
 )
 _JOINTS = frozenset({"of", "the", "de", "for", "and", "in"})
 _YEARS = re.compile(
-    r"(?:\b(?:since|between|from|after|before|until) (?:1[0-9]|20)\d\d(?: (?:and|to) (?:1[0-9]|20)\d\d)?\b"
+    r"(?:\b(?:since|between|from|after|before|until|up to) (?:1[0-9]|20)\d\d(?: (?:and|to) (?:1[0-9]|20)\d\d)?\b"
     r"|\w+ \((?:1[0-9]|20)\d\d\))"
 )
 """The years in which a wording bounds a series: `since 1828`, `between 1965 and 1995`, `COP1 (1995)`."""

@@ -73,7 +73,7 @@ class TargetParameters(Parameters):
         "easy: at most three facts, or none about anything less than well known.",
     )
     domains: dict[DomainName, Share] = Field(
-        default={"film": 3, "history": 3},
+        default={"art": 3, "business": 2, "science": 1.5},
         title="Domains",
         description="How welcome each knowledge domain is; 1 where it is not named.",
     )

@@ -53,6 +53,9 @@ from hopwright.wording.rules.rules_writer import RulesWriter, Wording
 
 MAX_ALIASES = 20
 
+_MOST_WORDS = 45
+"""Words of a question; readers lose the thread of longer ones."""
+
 
 class Synthesizer:
     """Turns draft slots into items. Every slot gives one item or one rejection, and the same one in every run."""
@@ -126,6 +129,8 @@ class Synthesizer:
             wording = self._writer.word(plan.steps, self._names, plan.id)
         except ExpressionError as error:
             return Rejected(key=plan.id, check="no_words", reason=str(error))
+        if (words := len(wording.question.split())) > _MOST_WORDS:
+            return Rejected(key=plan.id, check="length", reason=f"a question of {words} words, not of {_MOST_WORDS}")
         hops = self._hops(plan, wording)
         if isinstance(hops, Rejected):
             return hops

@@ -45,8 +45,10 @@ _FEWEST_ALIKE = 8
 """So many of one frame are kept in any set, however small."""
 _MOST_ENDING = 0.08
 """The largest share of the drafts that ends with one look-up."""
-_MOST_STEPS = {"series": 0.05, "list of years": 0.01}
-"""The largest shares of the drafts that step along a series, and along a list of years: readers find them contrived."""
+_MOST_STEPS = {"series": 0.05, "series from its end": 0.08, "list of years": 0.01}
+"""The largest shares of the drafts that step along a series, that do so from the first or the last of several, and
+that step along a list of years: readers find them contrived.
+"""
 _FEWEST_STEPS = 2
 """So many of either are kept in any set, however small."""
 _ENDING = re.compile(r"\bP\d+$|\bkin$")
@@ -77,7 +79,7 @@ class DraftKey:
     choice: str = ""
     """What it chooses from a list that a moment parts, and that moment; empty for one that does not."""
     step: str = ""
-    """`series` or `list of years` of one that takes a step along one; else empty."""
+    """Along what it takes a step (see `_MOST_STEPS`); else empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,9 +339,12 @@ def _find_choice(forms: Sequence[Form | None], found: Sequence[str]) -> str:
 
 def _find_step(forms: Sequence[Form | None]) -> str:
     """Along what a hop takes a step; empty where none does."""
+    ended = any(isinstance(form, EndMember) for form in forms)
     for form in forms:
-        if isinstance(form, NextMember | NextHolder):
-            return "series" if isinstance(form, NextMember) else "list of years"
+        if isinstance(form, NextMember):
+            return "series from its end" if ended else "series"
+        if isinstance(form, NextHolder):
+            return "list of years"
     return ""
 
 

@@ -40,6 +40,9 @@ def write_sample(merge: Merge, dated: list[tuple[str, str, str, str, str, str]],
     for id, label in RULES["labels"].items():
         if id in known:
             merge.names.setdefault(id, [label])
+    for id, label in RULES["renamed"].items():
+        if id in known:
+            merge.names[id] = [label]
     merge.relations.setdefault("P106", ["occupation", "profession", "job"])
     for property in sorted({p for _, p, _ in triplets} - set(merge.relations)):
         merge.relations[property] = [RULES["properties"][property]]

@@ -16,7 +16,7 @@ from hopwright.planning.operations.lookahead import satisfies_reader
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.random_draws import draw, draw_by_weights
 from hopwright.planning.traversals import Edge
-from hopwright.records import Lookup, ReverseLookup
+from hopwright.records import Lookup
 
 _AFTER = 0.6
 """How often the next member is asked for, rather than the one before."""
@@ -54,8 +54,7 @@ def named_member(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Op
 def next_member(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """The member of a series right after the one that was found, or right before it."""
     (state,) = inputs
-    if _is_found_by_family(builder, state):  # `the husband of X` is nobody whom a reader has to look for
-        raise PlanningDeadEnd(DeadEnd.NO_SERIES)
+    _refuse_family(builder)
     suits = satisfies_reader(builder, context)
     found = {
         (name, later): one
@@ -75,8 +74,7 @@ def next_member(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Ope
 def end_member(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """The first member of a series that has in one column what was found, or the last; several have it."""
     (state,) = inputs
-    if _is_family(builder, state.ref):
-        raise PlanningDeadEnd(DeadEnd.NO_SERIES)
+    _refuse_family(builder)
     suits = satisfies_reader(builder, context)
     found = [
         (recurring, last, one)
@@ -94,12 +92,8 @@ def end_member(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Oper
     return StepOutput("entity", builder.compute(expression, "comparison", one), one)
 
 
-def _is_found_by_family(builder: PlanBuilder, member: StepOutput) -> bool:
-    """Whether what tells a member from the others was found as somebody's kin."""
-    found = builder.find_derivation(member.ref)
-    return isinstance(found, ReverseLookup) and _is_family(builder, found.value)
-
-
-def _is_family(builder: PlanBuilder, person: str) -> bool:
-    who = builder.find_derivation(person)
-    return isinstance(who, Lookup) and who.property in builder.traversals.roles.family
+def _refuse_family(builder: PlanBuilder) -> None:
+    """`The husband of X` is nobody whom a reader has to look for. Raises PlanningDeadEnd where a step finds kin."""
+    steps = (one.derivation for one in builder.draft.steps)
+    if any(isinstance(one, Lookup) and one.property in builder.traversals.roles.family for one in steps):
+        raise PlanningDeadEnd(DeadEnd.NO_SERIES)

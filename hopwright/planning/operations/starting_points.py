@@ -38,6 +38,7 @@ _SAMPLED = 120
 _OFTEN = 0.2
 _SMALLEST_GROUP = 4
 _INTO_SERIES = ("extend", "next-member")
+_TO_END, _ON_TO_END = ("end-member",), ("extend", "end-member")
 _MANY = 60
 """Where fewer facts begin such plans, they are taken so much more seldom: the same few would fill slot after slot."""
 _T = TypeVar("_T")
@@ -261,30 +262,44 @@ def _list_first(builder: PlanBuilder, context: OperationContext) -> Mapping[str,
                 found[name] = able
         return found
 
-    if context.readers[:2] == _INTO_SERIES:  # what is asked about is the series, not whoever leads into it
+    if _leads_into_series(context.readers):  # what is asked about is the series, not whoever leads into it
         return _focus(builder, ("first", *context.readers), find, lambda edge: edge.object, _find_series_domains)
     return _focus(builder, ("first", context.branch, *context.readers), find, lambda edge: edge.subject)
+
+
+def _leads_into_series(readers: Sequence[str]) -> bool:
+    """Whether the operations that follow find a member of a series, or several by what they share."""
+    return tuple(readers[:2]) in (_INTO_SERIES, _ON_TO_END) or tuple(readers[:1]) == _TO_END
 
 
 def _list_ways_into_series(builder: PlanBuilder, readers: Sequence[str]) -> dict[str, list[Edge]]:
     """Property → the facts that lead to what a member of a series is found by: few, and a sample would miss them.
 
-    Empty where the operations that follow do not enter a series by a look-up.
+    Empty where the operations that follow do not enter a series.
     """
+    traversals = builder.traversals
     found: dict[str, list[Edge]] = {}
+    if not _leads_into_series(readers):
+        return found
+    values = set(traversals.recurrences)
     if tuple(readers[:2]) == _INTO_SERIES:
-        values = {edge.object for edges in builder.traversals.series_edges.values() for edge in edges}
-        for value in sorted(values):
-            for edge in builder.traversals.lookups_to(value):
-                found.setdefault(edge.property, []).append(edge)
+        values = {edge.object for edges in traversals.series_edges.values() for edge in edges}
+    elif tuple(readers[:2]) == _ON_TO_END:
+        values = {edge.subject for value in values for edge in traversals.lookups_to(value)}
+    for value in sorted(values):
+        for edge in traversals.lookups_to(value):
+            found.setdefault(edge.property, []).append(edge)
     return found
 
 
 def _find_series_domains(builder: PlanBuilder, value: str) -> frozenset[str]:
-    """The domains of the series of which something finds a member."""
-    table = builder.traversals.table
-    columns = (table.entity[edge.property] for edge in builder.traversals.reverse_from(value))
-    return frozenset(str(table.literal[one.series].domain) for one in columns if one.series)
+    """The domains of the series into which something leads: by what it is, or by what is known of it."""
+    traversals, table = builder.traversals, builder.traversals.table
+    columns = [edge.property for edge in traversals.reverse_from(value)]
+    for one in (value, *(edge.object for edge in traversals.lookups_from(value))):
+        columns += [recurring.column for recurring in traversals.recurrences.get(one, ())]
+    series = {table.entity[one].series for one in columns} - {""}
+    return frozenset(str(table.literal[one].domain) for one in series)
 
 
 def _find_domain(builder: PlanBuilder, entity: str) -> frozenset[str]:

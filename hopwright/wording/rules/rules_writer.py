@@ -58,7 +58,7 @@ _LONG = 26
 _SHORT_NAME = 6
 """Words beyond which what others have in common has a sentence of its own before that."""
 _ONE = re.compile(r"\b[Oo]ne\b")
-_STRETCH = r"(?: (?:appointed|elected|held))?(?: between \d{4} and \d{4}| since \d{4})?"
+_STRETCH = r"(?: (?:appointed|elected|held))?(?: between \d{4} and \d{4}| since \d{4}| up to \d{4})?"
 """How a wording bounds a series in time, after what its members are called."""
 _SHORT = 0.8
 """How often the shortest of several noun phrases is taken."""
@@ -426,7 +426,7 @@ class PlanVerbaliser:
         shared = self.described(form.reference)
         before: list[str] = []
         noun = self.table.literal[form.series].series
-        if scene.startswith("{o}") and noun in strip_marks(shared) and (plain := _find_plain(noun)):
+        if scene.startswith("{o}") and " " in noun and noun in strip_marks(shared) and (plain := _find_plain(noun)):
             scene = re.sub(rf"more than one {re.escape(noun)}{_STRETCH}", f"more than one such {plain}", scene)
         if "{o}" in scene[1:-3] and len(strip_marks(shared).split()) > _SHORT_NAME:
             before.append(f"{self.pick(TOLD_FRAMES).format(told=shared)}".rstrip(".") + ".")
