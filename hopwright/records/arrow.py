@@ -160,6 +160,11 @@ def read_hop_answers(path: Path) -> list[list[str]]:
     return _read_of_hops(path, "answer")
 
 
+def read_hop_domains(path: Path) -> list[list[str]]:
+    """The domains of every item's hops in a Parquet file, not validated. Raises InputError naming the file."""
+    return _read_of_hops(path, "domain")
+
+
 def _read_of_hops(path: Path, name: str) -> list[list[Any]]:
     hops = read_parquet(path, ITEM_SCHEMA, ("hops",)).column("hops").combine_chunks()
     values = iter(hops.flatten().field(name).to_pylist())

@@ -73,7 +73,7 @@ class TargetParameters(Parameters):
         "easy: at most three facts, or none about anything less than well known.",
     )
     domains: dict[DomainName, Share] = Field(
-        default={"art": 3, "business": 2, "science": 1.5},
+        default={"film": 0.4, "history": 0.6, "art": 2, "business": 2, "sports": 1.5, "geography": 1.5, "science": 1.5},
         title="Domains",
         description="How welcome each knowledge domain is; 1 where it is not named.",
     )

@@ -24,6 +24,7 @@ from hopwright.records.arrow import (
     read_columns,
     read_derivations,
     read_hop_answers,
+    read_hop_domains,
     read_parquet,
     read_rejected,
 )
@@ -51,6 +52,9 @@ that step along a list of years: readers find them contrived.
 """
 _FEWEST_STEPS = 2
 """So many of either are kept in any set, however small."""
+_MOST_OF_DOMAIN = 0.2
+"""The largest share of the drafts that one domain has, where a graph gives so many domains that all can have theirs."""
+_MANY_DOMAINS = 5
 _ENDING = re.compile(r"\bP\d+$|\bkin$")
 _SHORT_WAY = 3
 """Up to so many hops, what lies between the first and the last is too little to make two questions one."""
@@ -80,6 +84,8 @@ class DraftKey:
     """What it chooses from a list that a moment parts, and that moment; empty for one that does not."""
     step: str = ""
     """Along what it takes a step (see `_MOST_STEPS`); else empty."""
+    domain: str = ""
+    """What most of its hops are about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +204,7 @@ def select(
         texts[draft.id] = draft.question
         kept.append(draft)
     total = items or len(kept)
-    for limit in _list_limits(max_answer_share, max_frame_share):
+    for limit in _list_limits(max_answer_share, max_frame_share, _find_most_of_domain(kept)):
         counts: Counter[str] = Counter()
         left: list[DraftKey] = []
         for draft in kept:
@@ -226,7 +232,7 @@ class _Limit:
     reason: str
 
 
-def _list_limits(max_answer_share: float, max_frame_share: float) -> Iterator[_Limit]:
+def _list_limits(max_answer_share: float, max_frame_share: float, most_of_domain: float) -> Iterator[_Limit]:
     """The limits, in the order in which they are kept to: what one drops does not count at the next."""
     alike = "{allowed} earlier ones differ in names and years only"
     yield _Limit("frame_share", lambda one: one.frame, lambda _: max_frame_share, _FEWEST_ALIKE, alike)
@@ -234,8 +240,16 @@ def _list_limits(max_answer_share: float, max_frame_share: float) -> Iterator[_L
     yield _Limit("ending_share", _find_ending, lambda _: _MOST_ENDING, _FEWEST_ALIKE, ending)
     step = "{allowed} earlier ones step along a {name}"
     yield _Limit("step_share", lambda one: one.step, _MOST_STEPS.__getitem__, _FEWEST_STEPS, step)
+    domain = "{allowed} earlier ones are about {name}"
+    yield _Limit("domain_share", lambda one: one.domain, lambda _: most_of_domain, _FEWEST_ALIKE, domain)
     answer = "{name!r} is the answer of {allowed} earlier ones"
     yield _Limit("answer_share", lambda one: one.answer, lambda _: max_answer_share / 2, 1, answer)
+
+
+def _find_most_of_domain(drafts: Sequence[DraftKey]) -> float:
+    """The largest share of one domain; all of them where a graph gives few domains: one of films is about films."""
+    counts = Counter(draft.domain for draft in drafts if draft.domain)
+    return _MOST_OF_DOMAIN if sum(count >= _FEWEST_ALIKE for count in counts.values()) >= _MANY_DOMAINS else 1.0
 
 
 def _find_ending(draft: DraftKey) -> str:
@@ -316,14 +330,17 @@ def _read_keys(parts: list[Path]) -> tuple[list[DraftKey], list[int]]:
     for part in parts:
         rows = read_columns(part, "id", "topology", "answer", "question")
         counts.append(len(rows))
-        told = zip(rows, read_derivations(part), read_hop_answers(part), strict=True)
-        for (id, topology, answer, question), steps, found in told:
+        told = zip(rows, read_derivations(part), read_hop_answers(part), read_hop_domains(part), strict=True)
+        for (id, topology, answer, question), steps, found, domains in told:
             frame = find_frame(topology, steps)
             way, middle = "|".join((frame, *found)), "|".join(found[1:-1]) if len(found) > _SHORT_WAY else ""
             end = "|".join(found[-2:]) if _ENDING.search(frame) else ""
             forms = [read_form(one.get("expression") or "") for one in steps]
             choice, step = _find_choice(forms, found), _find_step(forms)
-            keys.append(DraftKey(len(keys), id, topology, answer, question, frame, way, middle, end, choice, step))
+            domain = Counter(domains).most_common(1)[0][0]
+            keys.append(
+                DraftKey(len(keys), id, topology, answer, question, frame, way, middle, end, choice, step, domain)
+            )
     return keys, counts
 
 

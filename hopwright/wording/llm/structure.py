@@ -75,7 +75,7 @@ _YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
 _COMMON = frozenset(
     stem(word)
     for word in "name time place work person people country city film year date after before first last belong part "
-    "lie".split()
+    "lie them".split()
 )
 
 _GENERIC = frozenset(
