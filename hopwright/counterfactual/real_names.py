@@ -32,7 +32,7 @@ _WORD = r"[A-ZÀ-Ý][\w'’.-]*"
 _RUN = re.compile(rf"{_WORD}(?: (?:(?:of the|of|the|de|for|and|in) )?{_WORD})*")
 _OPENERS = frozenset(
     "Add After Around As At Before Between By During For From Going Had How In Into Of On One Over Since Than The To "
-    "Under Until Was What When Where Which Who Whom Whose With Within".split()
+    "Under Until Up Was What When Where Which Who Whom Whose With Within".split()
 )
 _JOINTS = frozenset({"of", "the", "de", "for", "and", "in"})
 _YEARS = re.compile(

@@ -10,8 +10,8 @@ from hopwright.knowledge.properties import PropertyTable
 from hopwright.planning.computation_forms import Extreme, read_computation
 from hopwright.records import Hop
 
-_EARLIER = (0, *[1] * 5, *[2] * 5, 3)
-"""Of how many wrong options may be earlier: seldom all of them or none, for then the last, or the first, is the answer
+_EARLIER = (1, 2)
+"""Of how many wrong options may be earlier: never all of them or none, for then the last, or the first, is the answer
 to whoever knows what came when and not the moment that is asked about.
 """
 _OPTIONS = 3

@@ -665,7 +665,7 @@ class DistractorMaker:
             subject = _resolve(derivation.subject, task.answers)
             subjects = self._facts.subjects(derivation.property, candidate)[:_MOST_HOLDERS]
             years = [self._siblings.years_apart(subject, one) for one in subjects]
-            points += count_quarters(min((one for one in years if one is not None), default=0), _ACTIVE)
+            points += 2 * count_quarters(min((one for one in years if one is not None), default=0), _ACTIVE)
             if not subjects:
                 points += _UNTRIED
             elif self._world.differ_in_calling(candidate, answer):

@@ -290,6 +290,10 @@ class PlanBuilder:
         kind = self.traversals.kinds.kind(entity)
         return self._domains.of_entity(entity) or (Domain.GEOGRAPHY if kind in ("place", "country") else None)
 
+    def domain_of_step(self, reference: str) -> str:
+        """The domain of the hop to which a reference points."""
+        return self._domains.of_steps(self.draft.steps)[int(reference[3:]) - 1].domain
+
     def count_domains(self) -> int:
         """The domains that the steps so far touch."""
         return len({ruling.domain for ruling in self._domains.of_steps(self.draft.steps)})

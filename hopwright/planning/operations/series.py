@@ -76,9 +76,12 @@ def end_member(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Oper
     (state,) = inputs
     _refuse_family(builder)
     suits = satisfies_reader(builder, context)
+    domain, literal = builder.domain_of_step(state.ref), builder.traversals.table.literal
     found = [
         (recurring, last, one)
         for recurring in builder.traversals.recurrences.get(state.entity, ())
+        # Whom a president chose for NASA has nothing to do with the debates that he took part in.
+        if literal[recurring.series].domain == domain
         for last in (False, True)
         if (recurring.last if last else recurring.first)
         and builder.admits(one := recurring.members[-1 if last else 0])
