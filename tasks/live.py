@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -27,6 +28,7 @@ from tasks.flow_context import in_flow
 _BEAT_S = 2.0
 """The artifacts are brought up to date no more often than this."""
 _SHOWN = 3
+_NO_KEY = re.compile(r"[^a-z0-9-]+")
 _log = logging.getLogger(__name__)
 
 Listener = Callable[[str, int, int], None]
@@ -178,8 +180,8 @@ def describe_shard(stage: str, report: ShardReport) -> str:
 
 
 def name_artifact(stage: str, kind: str) -> str:
-    """The key of a stage's artifact: Prefect takes letters, digits and dashes."""
-    return f"{stage.replace('/', '-')}-{kind}"
+    """The key of a stage's artifact: Prefect takes small letters, digits and dashes."""
+    return f"{_NO_KEY.sub('-', stage.lower())}-{kind}"
 
 
 def _count(number: int, what: str) -> str:

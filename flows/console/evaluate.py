@@ -90,6 +90,7 @@ def _describe_mode(mode: str, figures: Mapping[str, Any]) -> str:
     """What a model makes of the questions with tools, or with what it is given in their place."""
     low, high = 100 * figures["accuracy_low"], 100 * figures["accuracy_high"]
     said = f"{mode} {100 * figures['accuracy']:.1f} % [{low:.1f}, {high:.1f}], F1 {100 * figures['f1']:.1f} %"
+    said += f", judged {100 * figures['judge_score']:.1f} %" if "judge_score" in figures else ""
     return said + (f", MaxD {figures['max_depth']:.2f}" if "max_depth" in figures else "")
 
 
@@ -97,7 +98,8 @@ def _require_keys(folder: RunFolder, parameters: EvaluateRun) -> None:
     from hopwright.stages.models import grant_access  # the clients of models take a second to import
     from tasks.models import require_models
 
-    require_models(grant_access(folder, parameters, parameters.evaluate.models))
+    wanted = parameters.evaluate
+    require_models(grant_access(folder, parameters, [*wanted.models, *([wanted.judge] if wanted.judge else [])]))
 
 
 def _import_flow() -> Callable[[EvaluateRun], StageManifest]:

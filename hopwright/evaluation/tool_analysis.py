@@ -12,16 +12,17 @@ import polars as pl
 
 from hopwright.environments.verifier import FAILURE_CLASSES
 from hopwright.evaluation.analysis import Table, TableRow, estimate
+from hopwright.llm.answers import BEST_SCORE
 
 _SETTING = ["model", "variant", "mode"]
 
 
-def analyse_episodes(episodes: pl.DataFrame) -> list[Table]:
-    """Every table that these episodes allow."""
+def analyse_episodes(episodes: pl.DataFrame, *, judged: bool = False) -> list[Table]:
+    """Every table that these episodes allow; `judged` says whether a model has graded their answers."""
     if episodes.is_empty():
         return []
     tables = [
-        tabulate_scores(episodes),
+        tabulate_scores(episodes, judged=judged),
         tabulate_depth(episodes),
         tabulate_recall(episodes),
         tabulate_failures(episodes),
@@ -30,13 +31,16 @@ def analyse_episodes(episodes: pl.DataFrame) -> list[Table]:
     return [table for table in tables if table.rows]
 
 
-def tabulate_scores(episodes: pl.DataFrame) -> Table:
-    """Accuracy, exact match, F1, MaxD, steps and costs, by what the model was given."""
+def tabulate_scores(episodes: pl.DataFrame, *, judged: bool = False) -> Table:
+    """Accuracy, exact match, F1, a judge's scores, MaxD, steps and costs, by what the model was given."""
     rows: list[TableRow] = []
     for key, group in _split(episodes, _SETTING):
         row = {**key, "items": group.height, **estimate("accuracy", group, "right")}
-        row |= {**estimate("em", group, "em"), **estimate("f1", group, "f1"), **_measure_effort(group)}
-        row |= {**estimate("reward", group, "reward"), "malformed_calls": int(group["malformed"].sum())}
+        row |= {**estimate("em", group, "em"), **estimate("f1", group, "f1")}
+        if judged:
+            row |= _measure_judgements(group)
+        row |= {**_measure_effort(group), **estimate("reward", group, "reward")}
+        row["malformed_calls"] = int(group["malformed"].sum())
         row["output_tokens"] = float(group["output_tokens"].mean() or 0.0)  # type: ignore[arg-type]
         row["cost_usd"] = float(group["cost_usd"].sum())
         rows.append(row)
@@ -48,6 +52,13 @@ def tabulate_scores(episodes: pl.DataFrame) -> Table:
         "in episodes with a right and a wrong answer. reward: outcome + 0.5 × share of hops found − 0.05 × calls that "
         "serve no hop."
     )
+    if judged:
+        note += (
+            " judge_score: the mean of a judge's scores (2 the same, 1 in part, 0 wrong), divided by 2; judge_same: "
+            "the share of 2. An answer that is a gold one by SQuAD's normalisation has 2 without being judged, an "
+            "episode without a usable answer has 0. not_judged: answers to which the judge gave no score; both figures "
+            "leave them out."
+        )
     return Table("tools", "Scores with tools and without", note, rows)
 
 
@@ -121,6 +132,18 @@ def rank_models(tables: Iterable[Table]) -> list[TableRow]:
         entries.append({"model": model, "tools": modes, "cost_usd": _round(cost)})
     entries.sort(key=lambda entry: (-_best(entry["tools"]), entry["model"]))
     return [{"rank": rank, **entry} for rank, entry in enumerate(entries, start=1)]
+
+
+def _measure_judgements(group: pl.DataFrame) -> TableRow:
+    score = pl.when(pl.col("outcome") == "answered").then(pl.col("judge_score")).otherwise(0)
+    scored = group.with_columns(score.alias("score")).filter(pl.col("score").is_not_null())
+    row: TableRow = {"judge_score": None, "judge_same": None}
+    if scored.height:
+        scored = scored.with_columns(
+            (pl.col("score") / BEST_SCORE).alias("part"), (pl.col("score") == BEST_SCORE).alias("same")
+        )
+        row |= {**estimate("judge_score", scored, "part"), **estimate("judge_same", scored, "same")}
+    return {**row, "not_judged": group.height - scored.height}
 
 
 def _measure_effort(group: pl.DataFrame) -> TableRow:

@@ -48,6 +48,7 @@ EPISODE_SCHEMA = pa.schema(
         ("em", pa.float64()),
         ("f1", pa.float64()),
         ("close", pa.bool_()),
+        ("judge_score", pa.int8()),
         ("failure", pa.string()),
         ("max_depth", pa.int8()),
         ("turns", pa.int16()),
@@ -71,8 +72,9 @@ EPISODE_SCHEMA = pa.schema(
 class EpisodeRow:
     """One episode: a row of EPISODE_SCHEMA.
 
-    `failure` is empty for a right answer, `max_depth` None where it cannot be told. The lists have one entry a hop:
-    facts with gold places, those of them that were shown, whether the hop was found. `useless` calls served no hop.
+    `failure` is empty for a right answer, `max_depth` None where it cannot be told. `judge_score`, 0 to 2, is None
+    until a judge has graded the answer (`tool_judging`). The lists have one entry a hop: facts with gold places, those
+    of them that were shown, whether the hop was found. `useless` calls served no hop.
     """
 
     model: str
@@ -94,6 +96,7 @@ class EpisodeRow:
     em: float
     f1: float
     close: bool
+    judge_score: int | None
     failure: str
     max_depth: int | None
     turns: int
@@ -194,6 +197,7 @@ class ToolRunner:
             em=verdict.score.em,
             f1=verdict.score.f1,
             close=verdict.close,
+            judge_score=None,
             failure=verdict.failure or "",
             max_depth=verdict.max_depth if is_measurable(item, task) else None,
             turns=len(transcript.turns),

@@ -131,10 +131,14 @@ class MergedQuestion(_Output):
     objection: str = Field(default="", max_length=300)
 
 
+BEST_SCORE = 2
+"""The score of an answer that means the right one."""
+
+
 class GradedAnswer(_Output):
     """How far an answer means the right one: 0 not at all, 1 in part, 2 wholly."""
 
-    score: int = Field(ge=0, le=2)
+    score: int = Field(ge=0, le=BEST_SCORE)
     reason: str = Field(default="", max_length=300)
 
 

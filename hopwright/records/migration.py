@@ -22,8 +22,8 @@ from hopwright.records.evidence import tag_lists
 from hopwright.records.model import Item
 
 _ROWS_PER_BATCH = 500
-_ADDED: Mapping[str, str | None] = {"marked": "", "own_answer": None, "own_words": ""}
-"""Text columns that version 2 was given since, and what a file without them is read as."""
+_ADDED: Mapping[str, str | None] = {"marked": "", "own_answer": None, "own_words": "", "judge_score": None}
+"""Columns that version 2 was given since, and what a file without them is read as."""
 Row = dict[str, Any]
 
 

@@ -116,7 +116,8 @@ class EvaluateParameters(Parameters):
         max_length=500,
         pattern=MODEL_PATTERN,
         title="Judge",
-        description="A model, as endpoint/model, that says whether a free answer means the gold one; empty asks none.",
+        description="A model, as endpoint/model, that says whether a free answer means the gold one; with tools it "
+        "grades final answers from 0 to 2. Empty asks none.",
     )
     tools: Annotated[list[Literal["search"]], Cli(("--tools",))] = Field(
         default=[],

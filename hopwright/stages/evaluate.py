@@ -208,9 +208,10 @@ def evaluate_models(engine: StageEngine, parameters: EvaluateRun) -> StageManife
     inputs = gather_hashes(stages)
     report = StagePlan(name=REPORT, unit="questions", parameters={"models": parameters.evaluate.models}, inputs=inputs)
     # The report is cheap and rests on nothing but the answers: with another model beside them it is written anew.
-    outdated = is_outdated(run, REPORT, inputs)
-    fill = functools.partial(_fill, engine, stages, parameters)
-    return engine.write(report, fill, fresh=parameters.fresh or outdated)
+    if parameters.fresh or is_outdated(run, REPORT, inputs):
+        # Started over as a stage, it would state its parameters as those of the run.
+        run.remove(REPORT)
+    return engine.write(report, functools.partial(_fill, engine, stages, parameters))
 
 
 def _fill(engine: StageEngine, stages: list[Stage], parameters: EvaluateRun, stage: Stage) -> StageManifest:

@@ -1,4 +1,4 @@
-"""Evaluation with tools: a dataset and a corpus → every model's episodes → one report over all of them."""
+"""Evaluation with tools: a dataset and a corpus → every model's episodes → a judge's scores → one report over all."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from hopwright.errors import InputError
 from hopwright.evaluation.contexts import Mode
 from hopwright.evaluation.gold import GoldFinder, name_source
 from hopwright.evaluation.items import EvalItem
+from hopwright.evaluation.tool_judging import JUDGING, judge_episodes
 from hopwright.evaluation.tool_runner import (
     EPISODE_SCHEMA,
     WITH_TOOLS,
@@ -36,7 +37,7 @@ from hopwright.stages.workers import current_pool
 _HEAD = "evaluate/tools"
 REPORT = f"{_HEAD}/report"
 _ASKED = ("limit", "max_tokens", "tools", "modes", "max_steps")
-"""The parameters that decide what is asked with tools."""
+"""The parameters that decide what is asked with tools; a judge is asked about what has been played."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +73,38 @@ def play_shard(spec: EpisodeShard) -> ShardOutput:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class JudgementShard:
+    """A part of one model's episodes, and who judges their answers."""
+
+    access: ModelAccess
+    data: Path
+    limit: int
+    part: Path
+    judge: str
+
+
+def judge_shard(spec: JudgementShard) -> ShardOutput:
+    """Have the answers of the part's episodes graded; every episode stays as a row."""
+    items = load_items(spec.data, spec.limit).items
+    judged = judge_episodes(
+        read_parquet(spec.part, EPISODE_SCHEMA), items, parse_model(spec.judge), load_prompts()[JUDGING],
+        open_models(spec.access).complete_all,
+    )  # fmt: skip
+    spent = judged.spent
+    return ShardOutput(
+        judged.table,
+        (),
+        taken=judged.table.num_rows,
+        usage=ResourceUsage(
+            input_tokens=spent.input_tokens, output_tokens=spent.output_tokens, cost_usd=spent.cost_usd
+        ),
+        figures={"asked": judged.asked, "failed": judged.failed, "requests": len(spent.keys)},
+    )
+
+
 def list_requests(spec: EpisodeShard) -> Iterator[Request | ApproximateRequest]:
-    """About what a shard would ask, for an estimate."""
+    """About what a shard would ask, for an estimate; no judge."""
     return _make_runner(spec).list_requests(_take(spec))
 
 
@@ -109,8 +140,10 @@ def check_tool_data(data: Path, corpus: Path, limit: int) -> None:
     GoldFinder(_open(corpus)).make_task(items[0])
 
 
-def make_tool_report(parts: list[Path], name: str, facts: tuple[tuple[str, str], ...], folder: Path) -> dict[str, Any]:
-    """Write the report over these episodes; returns the leaderboard."""
+def make_tool_report(
+    parts: list[Path], name: str, facts: tuple[tuple[str, str], ...], folder: Path, judged: bool
+) -> dict[str, Any]:
+    """Write the report over these episodes, `judged` or not; returns the leaderboard."""
     import polars as pl
     import pyarrow as pa
 
@@ -119,7 +152,7 @@ def make_tool_report(parts: list[Path], name: str, facts: tuple[tuple[str, str],
 
     frame = pl.from_arrow(pa.concat_tables([read_parquet(part, EPISODE_SCHEMA) for part in parts]))
     assert isinstance(frame, pl.DataFrame)
-    tables = analyse_episodes(frame)
+    tables = analyse_episodes(frame, judged=judged)
     write_report(render_report(tables, ReportHeader(name, facts)), folder)
     return {"leaderboard": rank_models(tables)}
 
@@ -127,15 +160,11 @@ def make_tool_report(parts: list[Path], name: str, facts: tuple[tuple[str, str],
 def find_corpus(run: RunFolder, parameters: EvaluateRun) -> Path:
     """The folder of the corpus that is searched: a path, or a name in Hopwright's home.
 
-    Raises InputError where none is named, or for what an evaluation with tools does not do.
+    Raises InputError where none is named.
     """
     wanted = parameters.evaluate
     if not wanted.corpus:
         raise InputError(f"no corpus to search: name one under {name_parameter('evaluate.corpus')}")
-    if wanted.judge:
-        raise InputError(
-            f"{name_parameter('evaluate.judge')}: with tools, answers are not judged by a model; leave it out"
-        )
     path = Path(wanted.corpus).expanduser()
     named = run.home / "corpora" / wanted.corpus
     # What is no path is the name of a corpus, also where there is none of that name: the error says where it would be.
@@ -153,7 +182,9 @@ def plan_tools(run: RunFolder, parameters: EvaluateRun) -> list[StagePlan]:
             f"{lacking} of {found['items']} items have no gold passages in {corpus}: leave out all modes but search "
             f"and none"
         )
-    access = grant_access(run, parameters, wanted.models)
+    # The judge is asked later; that it cannot be asked is told before anything is paid for.
+    judges = [wanted.judge] if wanted.judge else []
+    access = grant_access(run, parameters, [*wanted.models, *judges])
     asked = {name: getattr(wanted, name) for name in _ASKED}
     hashes, prompts = found.pop("hashes"), found.pop("prompts")
     return [
@@ -193,17 +224,57 @@ def plan_tools(run: RunFolder, parameters: EvaluateRun) -> list[StagePlan]:
     ]
 
 
+def plan_judging(run: RunFolder, parameters: EvaluateRun, played: StagePlan) -> StagePlan:
+    """The judging of one model's episodes, which have been played; each judge has a folder of its own."""
+    wanted = parameters.evaluate
+    assert played.access is not None
+    stage = Stage(run, played.name)
+    model = played.notes["model"]
+    return StagePlan(
+        name=f"{_HEAD}/judged/{make_slug(wanted.judge)}/{make_slug(model)}",
+        unit="episodes",
+        parameters={
+            "evaluate": {"judge": wanted.judge, "model": model},
+            "prompts": {JUDGING: load_prompts()[JUDGING].version},
+        },
+        inputs={**played.inputs, **stage.output_hashes()},
+        process=judge_shard,
+        specs=[
+            JudgementShard(played.access, find_data(run, parameters), wanted.limit, part, wanted.judge)
+            for part in stage.parts()
+        ],
+        notes={"model": model, "judge": wanted.judge},
+        access=played.access,
+    )
+
+
 def evaluate_with_tools(engine: StageEngine, parameters: EvaluateRun) -> StageManifest:
-    """Play every model's episodes in turn, then write the report over all of them."""
+    """Play every model's episodes in turn, have them judged if wanted, then write the report over all of them."""
     run = engine.run
     plans = plan_tools(run, parameters)
     for plan in plans:
         engine.execute(plan, fresh=parameters.fresh)
     stages = [Stage(run, plan.name) for plan in plans]
-    inputs = gather_hashes(stages)
+    judged: list[Stage] = []
+    if parameters.evaluate.judge:
+        judged = [_judge(engine, plan_judging(run, parameters, plan), anew=parameters.fresh) for plan in plans]
+    inputs = gather_hashes(judged or stages)
     report = StagePlan(name=REPORT, unit="episodes", parameters={"models": parameters.evaluate.models}, inputs=inputs)
-    fill = functools.partial(_fill, engine, stages, parameters)
-    return engine.write(report, fill, fresh=parameters.fresh or is_outdated(run, REPORT, inputs))
+    fill = functools.partial(_fill, engine, stages, judged, parameters)
+    if parameters.fresh or is_outdated(run, REPORT, inputs):
+        # Started over as a stage, it would state its parameters as those of the run.
+        run.remove(REPORT)
+    return engine.write(report, fill)
+
+
+def _judge(engine: StageEngine, plan: StagePlan, *, anew: bool) -> Stage:
+    stage = Stage(engine.run, plan.name)
+    found = stage.find()
+    if found is not None and (anew or found.inputs != plan.inputs or found.parameters != plan.parameters):
+        # Scores rest on nothing but answers: those of other episodes are made anew, and equal ones not paid for again.
+        engine.run.remove(plan.name)
+    engine.execute(plan)
+    return stage
 
 
 def _make_runner(spec: EpisodeShard) -> ToolRunner:
@@ -222,8 +293,11 @@ def _open(corpus: Path) -> Retriever:
     return Retriever.open(corpus)
 
 
-def _fill(engine: StageEngine, stages: list[Stage], parameters: EvaluateRun, stage: Stage) -> StageManifest:
+def _fill(
+    engine: StageEngine, stages: list[Stage], judged: list[Stage], parameters: EvaluateRun, stage: Stage
+) -> StageManifest:
     manifests = [one.read() for one in stages]
+    judgements = [one.read() for one in judged]
     first = manifests[0].notes
     gold = first["gold"]
     facts: dict[str, Any] = {
@@ -234,16 +308,28 @@ def _fill(engine: StageEngine, stages: list[Stage], parameters: EvaluateRun, sta
         "models": ", ".join(parameters.evaluate.models),
         "asked": f"{sum(one.counts.out for one in manifests):,} episodes, "
         f"{sum(int(one.notes['requests']) for one in manifests):,} different requests",
-        "cost": f"{sum(one.usage.cost_usd for one in manifests):,.4f} US dollars",
+        "cost": f"{sum(one.usage.cost_usd for one in (*manifests, *judgements)):,.4f} US dollars",
+        "judge of answers": _describe_judging(parameters.evaluate.judge, judgements),
     }
     if first["bad_rows"]:
         facts["left out"] = f"{first['bad_rows']} rows that are not in the release format ({first['first_bad_row']})"
     folder = stage.folder / "files"
-    parts = [part for one in stages for part in one.parts()]
-    figures = engine.step("report", make_tool_report, parts, f"{stage.run.name}", tuple(facts.items()), folder)
+    parts = [part for one in judged or stages for part in one.parts()]
+    figures = engine.step(
+        "report", make_tool_report, parts, f"{stage.run.name}", tuple(facts.items()), folder, bool(judged)
+    )
     taken = sum(one.counts.out for one in manifests)
     return stage.finish(
         counts=Counts(taken=taken, out=taken),
         outputs=[folder],
         notes={"folder": str(folder.relative_to(stage.run.home)), **figures},
     )
+
+
+def _describe_judging(judge: str, judgements: list[StageManifest]) -> str:
+    if not judgements:
+        return "none"
+    asked, failed, requests = (
+        sum(int(one.notes[name]) for one in judgements) for name in ("asked", "failed", "requests")
+    )
+    return f"{judge}, asked about {asked:,} answers in {requests:,} requests; {failed:,} got no score"

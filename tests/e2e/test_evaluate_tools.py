@@ -92,7 +92,7 @@ def test_mistakes_are_one_line(tmp_path: Path) -> None:
     for arguments, said in (
         ([str(data), *model], "no corpus to search"),
         ([str(data), *model, "--corpus", str(tmp_path / "none")], "no corpus in"),
-        ([str(data), *model, "--corpus", str(corpus), "--judge", "local/x"], "not judged by a model"),
+        ([str(data), *model, "--corpus", str(corpus), "--judge", "nowhere/x"], "nowhere"),
         ([str(data), *model, "--corpus", str(corpus), "--mode", "essay"], "--mode"),
         ([str(bare), *model, "--corpus", str(corpus), "--mode", "gold"], "3 of 3 items have no gold passages"),
         ([str(data), *model, "--corpus", str(small)], "does not hold what"),

@@ -122,3 +122,4 @@ def test_the_funnel_holds_what_is_finished(tmp_path: Path) -> None:
 
 def test_keys_of_artifacts_hold_what_prefect_takes() -> None:
     assert name_artifact("rewrite/drafts", "live") == "rewrite-drafts-live"
+    assert name_artifact("evaluate/openai-gpt-4.1_Mini", "live") == "evaluate-openai-gpt-4-1-mini-live"
