@@ -21,6 +21,8 @@ from hopwright.records import Lookup
 _AFTER = 0.6
 """How often the next member is asked for, rather than the one before."""
 _DRAWN = 24
+_HUB = 3
+"""Somebody whom the members of so many series share belongs to none of them, and is asked about in one alone."""
 
 
 def named_member(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
@@ -76,12 +78,16 @@ def end_member(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Oper
     (state,) = inputs
     _refuse_family(builder)
     suits = satisfies_reader(builder, context)
-    domain, literal = builder.domain_of_step(state.ref), builder.traversals.table.literal
+    domain, table = builder.domain_of_step(state.ref), builder.traversals.table
+    derivation = builder.find_derivation(state.ref)
+    entry = table.entity.get(derivation.property) if isinstance(derivation, Lookup) else None
+    shared = builder.traversals.recurrences.get(state.entity, ())
     found = [
         (recurring, last, one)
-        for recurring in builder.traversals.recurrences.get(state.entity, ())
-        # Whom a president chose for NASA has nothing to do with the debates that he took part in.
-        if literal[recurring.series].domain == domain
+        for recurring in shared
+        # Whom a president chose for NASA has nothing to do with whom he chose for a court.
+        if table.literal[recurring.series].domain == domain
+        and (len(shared) < _HUB or (entry is not None and entry.series == recurring.series))
         for last in (False, True)
         if (recurring.last if last else recurring.first)
         and builder.admits(one := recurring.members[-1 if last else 0])
