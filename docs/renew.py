@@ -17,18 +17,18 @@ from hopwright.reporting.run_summary import summary_lines
 
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
-    "hw-57658fb3c8c55d39",
-    "hw-7c1b923a25c4eb63",
-    "hw-a3cafa3a13af9a85",
-    "hw-c7534687531260de",
-    "hw-47653ac708b256f9",
-    "hw-3f13adf2960b0db6",
     "hw-56cf5ddf7ebebf2a",
     "hw-718cccd781ae9cf3",
-    "hw-2408c01aba6f3575",
+    "hw-01d325b951586c49",
+    "hw-fe95ba6b286c8f7c",
+    "hw-1cd011ae084319f7",
+    "hw-ae8803db3cb60cad",
+    "hw-4911e1b9338f88fc",
+    "hw-e10f0ec6296c5940",
     "hw-1fef056a80c7de2f",
     "hw-57fee76eb8770bf0",
-    "hw-cbfb476e2b0a894b",
+    "hw-2408c01aba6f3575",
+    "hw-c7dc0045acf97fa7",
 )
 FIRST_RUN = "Then the pipeline runs stage by stage and ends like this:\n\n```\n"
 """What stands on the page before the output of a run."""
