@@ -188,7 +188,7 @@ def test_a_review_sample_is_even_and_repeatable(count: int, run: RunFolder, tmp_
     assert gold and "gold.jsonl" not in files, "told to whoever gets the tasks"
     kept = [task for task in tasks if task["item_id"] not in gold]
     shapes = [task["topology"] for task in kept]
-    # The run has few converging items, and gold copies take one of them.
+    # The run has few converging items.
     assert max(map(shapes.count, set(shapes))) - min(map(shapes.count, set(shapes))) <= 2
     assert len(json.loads(files["review.json"])["items"]) == min(5, count)
     assert not {one["source"] for one in gold.values()} & {task["item_id"] for task in kept}, "shown twice"
