@@ -176,8 +176,7 @@ class EvaluationRunner:
         answers: dict[EvaluationQuery, ScoredAnswer] = {}
         for probes in self._plan_rounds(items):
             requests = [self._request(probe, answers) for probe in probes]
-            unique = {key_of(request): request for request in requests}
-            outcomes = dict(zip(unique, complete(list(unique.values())), strict=True))
+            outcomes = ask_once(requests, complete)
             for probe, request in zip(probes, requests, strict=True):
                 answers[probe] = self._score(probe, request, outcomes[key_of(request)])
         return [answers[probe] for probe in self.list_probes(items)]
@@ -311,6 +310,12 @@ class EvaluationRunner:
         )
 
 
+def ask_once(requests: Iterable[Request], complete: Ask) -> dict[str, Outcome]:
+    """The outcomes of requests, by their keys; of equal requests one is asked."""
+    unique = {key_of(request): request for request in requests}
+    return dict(zip(unique, complete(list(unique.values())), strict=True)) if unique else {}
+
+
 def judge_answers(
     answers: Sequence[ScoredAnswer], items: Sequence[EvalItem], judge: ModelRef, prompt: Prompt, complete: Ask
 ) -> list[ScoredAnswer]:
@@ -329,8 +334,7 @@ def judge_answers(
             gold = "; ".join((part.answer, *part.aliases))
             inputs = {"question": part.question, "gold": gold, "given": answer.given}
             wanted[number] = prompt.request(inputs, judge, item=answer.item)
-    unique = {key_of(request): request for request in wanted.values()}
-    outcomes = dict(zip(unique, complete(list(unique.values())), strict=True)) if unique else {}
+    outcomes = ask_once(wanted.values(), complete)
     for number, request in wanted.items():
         outcome = outcomes[key_of(request)]
         verdict = None if isinstance(outcome, Failure) else bool(getattr(outcome.parsed, "same", False))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from hopwright.evaluation.evaluation_queries import Ask
+from hopwright.evaluation.evaluation_queries import Ask, ask_once
 from hopwright.evaluation.items import EvalItem
 from hopwright.evaluation.tool_runner import EPISODE_SCHEMA
 from hopwright.llm.answers import BEST_SCORE, GradedAnswer
@@ -53,8 +53,7 @@ def judge_episodes(
             scores[number] = BEST_SCORE
         else:
             wanted[number] = _make_request(by_id[row["item"]], row["given"], judge, prompt)
-    unique = {key_of(request): request for request in wanted.values()}
-    outcomes = dict(zip(unique, complete(list(unique.values())), strict=True)) if unique else {}
+    outcomes = ask_once(wanted.values(), complete)
     for number, request in wanted.items():
         outcome = outcomes[key_of(request)]
         said = outcome.parsed if outcome.ok else None

@@ -29,7 +29,7 @@ from hopwright.runs import Counts, RunFolder, ShardOutput, Stage, StageManifest
 from hopwright.runs.manifest import ResourceUsage
 from hopwright.settings import EvaluateRun
 from hopwright.stages.evaluate_tools import evaluate_with_tools, plan_tools
-from hopwright.stages.evaluation_data import find_data, is_outdated, load_items, make_slug
+from hopwright.stages.evaluation_data import find_data, load_items, make_slug, write_over_answers
 from hopwright.stages.models import ModelAccess, grant_access, open_models
 from hopwright.stages.plan import StageEngine, StagePlan, StageSpec, gather_hashes, pick_parameters
 from hopwright.stages.workers import current_pool
@@ -205,13 +205,10 @@ def evaluate_models(engine: StageEngine, parameters: EvaluateRun) -> StageManife
     for plan in plans:
         engine.execute(plan, fresh=parameters.fresh)
     stages = [Stage(run, plan.name) for plan in plans]
-    inputs = gather_hashes(stages)
-    report = StagePlan(name=REPORT, unit="questions", parameters={"models": parameters.evaluate.models}, inputs=inputs)
-    # The report is cheap and rests on nothing but the answers: with another model beside them it is written anew.
-    if parameters.fresh or is_outdated(run, REPORT, inputs):
-        # Started over as a stage, it would state its parameters as those of the run.
-        run.remove(REPORT)
-    return engine.write(report, functools.partial(_fill, engine, stages, parameters))
+    models, inputs = parameters.evaluate.models, gather_hashes(stages)
+    report = StagePlan(name=REPORT, unit="questions", parameters={"models": models}, inputs=inputs)
+    fill = functools.partial(_fill, engine, stages, parameters)
+    return write_over_answers(engine, report, fill, fresh=parameters.fresh)
 
 
 def _fill(engine: StageEngine, stages: list[Stage], parameters: EvaluateRun, stage: Stage) -> StageManifest:

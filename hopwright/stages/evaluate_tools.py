@@ -29,7 +29,7 @@ from hopwright.records.arrow import read_parquet
 from hopwright.runs import Counts, RunFolder, ShardOutput, Stage, StageManifest
 from hopwright.runs.manifest import ResourceUsage
 from hopwright.settings import EvaluateRun, name_parameter
-from hopwright.stages.evaluation_data import find_data, is_outdated, load_items, make_slug
+from hopwright.stages.evaluation_data import find_data, load_items, make_slug, write_over_answers
 from hopwright.stages.models import ModelAccess, grant_access, open_models
 from hopwright.stages.plan import StageEngine, StagePlan, gather_hashes
 from hopwright.stages.workers import current_pool
@@ -261,10 +261,7 @@ def evaluate_with_tools(engine: StageEngine, parameters: EvaluateRun) -> StageMa
     inputs = gather_hashes(judged or stages)
     report = StagePlan(name=REPORT, unit="episodes", parameters={"models": parameters.evaluate.models}, inputs=inputs)
     fill = functools.partial(_fill, engine, stages, judged, parameters)
-    if parameters.fresh or is_outdated(run, REPORT, inputs):
-        # Started over as a stage, it would state its parameters as those of the run.
-        run.remove(REPORT)
-    return engine.write(report, fill)
+    return write_over_answers(engine, report, fill, fresh=parameters.fresh)
 
 
 def _judge(engine: StageEngine, plan: StagePlan, *, anew: bool) -> Stage:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from hopwright.errors import HopwrightError, InputError
 from hopwright.evaluation.items import EvalFile, read_items
-from hopwright.runs import RunFolder, Stage
+from hopwright.runs import RunFolder, Stage, StageManifest
 from hopwright.settings import EvaluateRun, name_parameter
+from hopwright.stages.plan import StageEngine, StagePlan
 from hopwright.stages.release import release_folder
 
 
@@ -36,12 +38,22 @@ def make_slug(model: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", model).strip("-.") or "model"
 
 
-def is_outdated(run: RunFolder, report: str, inputs: dict[str, str]) -> bool:
+def write_over_answers(
+    engine: StageEngine, report: StagePlan, make: Callable[[Stage], StageManifest], *, fresh: bool
+) -> StageManifest:
+    """Write the report on answers. It is cheap and rests on nothing else, so over other answers it is written anew."""
+    if fresh or _is_outdated(engine.run, report):
+        # Started over as a stage, it would state its parameters as those of the run.
+        engine.run.remove(report.name)
+    return engine.write(report, make)
+
+
+def _is_outdated(run: RunFolder, report: StagePlan) -> bool:
     """Whether there is a report, but over other answers."""
-    stage = Stage(run, report)
+    stage = Stage(run, report.name)
     if not stage.manifest_path.exists():
         return False
     try:
-        return stage.read().inputs != inputs
+        return stage.read().inputs != report.inputs
     except HopwrightError:
         return True
