@@ -7,12 +7,16 @@ import pickle
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TypeVar
 
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.planning.computation_forms import read_computation
 from hopwright.records import Anchor, Compute, Item
 from hopwright.stages.drafting import Synthesizer
 from tests.shared import locked
+
+_Form = TypeVar("_Form")
 
 SEED = 3
 _STEP, _MOST_SLOTS = 20, 8_000
@@ -75,6 +79,16 @@ def find_computations(items: Iterable[Item], pattern: re.Pattern[str]) -> list[t
         for item in items
         for hop in item.hops
         if isinstance(hop.derivation, Compute) and pattern.search(hop.derivation.expression)
+    ]
+
+
+def find_forms(items: Iterable[Item], form: type[_Form]) -> list[tuple[Item, int, _Form]]:
+    """Items, the place (from 0) of each of their hops that computes in a form, and what it computes."""
+    return [
+        (item, hop.index - 1, found)
+        for item in items
+        for hop in item.hops
+        if isinstance(found := read_computation(hop.derivation), form)
     ]
 
 

@@ -20,11 +20,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from hopwright.knowledge.images.store import Picture
-from hopwright.planning.computation_forms import Rate, read_form
+from hopwright.planning.computation_forms import Rate, read_computation
 from hopwright.planning.execution import same
 from hopwright.planning.picture_plans import PicturePlan, PicturePlanner
 from hopwright.planning.picture_proofs import Choice, are_distinct, find_unsound
-from hopwright.records import Compute, ReverseLookup
+from hopwright.records import ReverseLookup
 from hopwright.records.values import Value
 from hopwright.text.folding import fold
 
@@ -296,8 +296,7 @@ def may_lie_far(plan: PicturePlan) -> bool:
 
 
 def _is_ratio(plan: PicturePlan) -> bool:
-    last = plan.steps[-1].derivation
-    return isinstance(last, Compute) and isinstance(read_form(last.expression), Rate)
+    return isinstance(read_computation(plan.steps[-1].derivation), Rate)
 
 
 def _holds(name: str, part: str) -> bool:

@@ -17,7 +17,7 @@ from decimal import Decimal
 from typing import Literal
 
 from hopwright.errors import ExpressionError
-from hopwright.planning.computation_forms import Extreme, read_form
+from hopwright.planning.computation_forms import Extreme, read_computation
 from hopwright.planning.execution import execute
 from hopwright.planning.expressions import count_full_years
 from hopwright.planning.plan import PlanStep
@@ -128,8 +128,7 @@ class PicturePlanner:
         chosen_by = {
             form.property
             for step in steps
-            if isinstance(step.derivation, Compute)
-            and isinstance(form := read_form(step.derivation.expression), Extreme)
+            if isinstance(form := read_computation(step.derivation), Extreme)
         }
         if not chosen_by:
             yield from self._list_extreme_neighbours(ref, country)

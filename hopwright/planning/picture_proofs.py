@@ -16,7 +16,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from hopwright.errors import ExpressionError
-from hopwright.planning.computation_forms import Extreme, read_form
+from hopwright.planning.computation_forms import Extreme, read_computation, read_form
 from hopwright.planning.execution import execute, same
 from hopwright.planning.necessity import find_shortcut
 from hopwright.planning.picture_plans import PicturePlan, PicturePlanner, RecipeStep
@@ -121,7 +121,7 @@ def list_choice(plan: PicturePlan, planner: PicturePlanner) -> Choice | None:
     for index in range(plan.depth, len(plan.pictures), -1):
         step = plan.steps[index - 1 - len(plan.pictures)]
         property, largest, shown = "", False, False
-        if isinstance(step.derivation, Compute) and isinstance(form := read_form(step.derivation.expression), Extreme):
+        if isinstance(form := read_computation(step.derivation), Extreme):
             candidates = _list_members(form, answers, planner)
             property, largest, shown = form.property, form.largest, form.members is None
         elif isinstance(step.derivation, ReverseLookup) and step.derivation.constraints:

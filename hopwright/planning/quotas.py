@@ -37,7 +37,8 @@ HELD = "timeline by hop"
 """How frames name who held a year that was worked out."""
 _PROPERTY = re.compile(r"^P\d+$")
 _PARTED = re.compile(r"\b(?:after|before|having)\(")
-_DIRECTION = re.compile(r"argmin|argmax|first_after|last_before|first_with|last_with")
+DIRECTION = re.compile(r"argmin|argmax|first_after|last_before|first_with|last_with")
+"""What says in an expression which way is chosen; two that differ in it alone are the same question."""
 _WORD = re.compile(r"\w+(?:, )?")
 OperationOdds = tuple[tuple[str, float], ...]
 _Use = tuple[tuple[str, ...], str]
@@ -187,7 +188,7 @@ class QuotaController:
 
     def _find_step_frame(self, derivation: Derivation) -> str:
         if isinstance(derivation, Compute):
-            return _DIRECTION.sub("chosen", _WORD.sub(_leave_out_name, derivation.expression))
+            return DIRECTION.sub("chosen", _WORD.sub(_leave_out_name, derivation.expression))
         table = self._moves.table
         names = sorted(properties_of_step(derivation))
         if isinstance(derivation, ReverseLookup) and derivation.value.startswith("hop") and table.is_timeline(names[0]):

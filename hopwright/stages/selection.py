@@ -16,7 +16,7 @@ import pyarrow as pa
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.roles import ROLES
 from hopwright.planning.computation_forms import EndMember, Extreme, Form, GroupSize, NextHolder, NextMember, read_form
-from hopwright.planning.quotas import HELD, shorten_frame
+from hopwright.planning.quotas import DIRECTION, HELD, shorten_frame
 from hopwright.records import Rejected
 from hopwright.records.arrow import (
     ITEM_SCHEMA,
@@ -41,7 +41,6 @@ _OPENING = frozenset(
 )
 """Words with a capital that only open a sentence."""
 _NAMES = re.compile(r"\b(?:Q\d+|\d+)\b(?:, )?")
-_DIRECTION = re.compile(r"argmin|argmax|first_after|last_before|first_with|last_with")
 _FEWEST_ALIKE = 8
 """So many of one frame are kept in any set, however small."""
 _MOST_ENDING = 0.08
@@ -266,7 +265,7 @@ def find_frame(topology: str, derivations: Sequence[Mapping[str, Any]]) -> str:
     steps = []
     for one in derivations:
         if one["op"] == "compute":
-            steps.append(_DIRECTION.sub("chosen", _NAMES.sub("", one["expression"] or "")))
+            steps.append(DIRECTION.sub("chosen", _NAMES.sub("", one["expression"] or "")))
         elif one["op"] == "reverse_lookup":
             tests = [f"+{constraint['property']}" for constraint in one["constraints"] or ()]
             value = one.get("value") or ""

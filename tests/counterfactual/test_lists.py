@@ -11,9 +11,9 @@ from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.source import WikidataSource
 from hopwright.knowledge.wikidata.store import GraphStore
-from hopwright.planning.computation_forms import Extreme, NextHolder, read_form
+from hopwright.planning.computation_forms import Extreme, NextHolder, read_computation
 from hopwright.planning.traversals import GraphTraversals
-from hopwright.records import Compute, Hop, Item
+from hopwright.records import Hop, Item
 from tests.drafts import draft_items
 
 TABLE = default_table()
@@ -21,7 +21,7 @@ TABLE = default_table()
 
 def read_list_hop(item: Item) -> Hop | None:
     for hop in item.hops:
-        form = read_form(hop.derivation.expression) if isinstance(hop.derivation, Compute) else None
+        form = read_computation(hop.derivation)
         if isinstance(form, NextHolder) or (isinstance(form, Extreme) and form.members is not None):
             return hop
     return None

@@ -19,12 +19,12 @@ from hopwright.pictures.audit import audit_pictures
 from hopwright.pictures.dataset import PictureSet
 from hopwright.pictures.drafting import PictureDrafter
 from hopwright.pictures.rows import list_media, name_kind
-from hopwright.planning.computation_forms import Extreme, read_form
+from hopwright.planning.computation_forms import Extreme, read_computation
 from hopwright.planning.execution import same, stated_value
 from hopwright.planning.picture_plans import PicturePlan
 from hopwright.planning.picture_proofs import find_unsound, list_choice, refute_choice, refute_plan
 from hopwright.planning.plan import PlanStep
-from hopwright.records import Compute, Hop, Item, Lookup
+from hopwright.records import Hop, Item, Lookup
 from tests.conftest import SAMPLE
 from tests.pictures.brute_force import BORDERS, RawFacts, answer_hops
 
@@ -141,7 +141,7 @@ def list_places(items: list[Item], drafter: PictureDrafter) -> Iterator[tuple[bo
 
 
 def read_choice(hop: Hop) -> Extreme | None:
-    form = read_form(hop.derivation.expression) if isinstance(hop.derivation, Compute) else None
+    form = read_computation(hop.derivation)
     return form if isinstance(form, Extreme) else None
 
 

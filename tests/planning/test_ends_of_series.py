@@ -12,12 +12,12 @@ from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.series import Series, load_series
 from hopwright.knowledge.wikidata.source import WikidataSource
 from hopwright.knowledge.wikidata.store import GraphStore
-from hopwright.planning.computation_forms import EndMember, read_form
+from hopwright.planning.computation_forms import EndMember
 from hopwright.planning.expressions import evaluate
 from hopwright.planning.traversals import GraphTraversals
 from hopwright.records import Compute, Item, Lookup
 from hopwright.wording.llm.computed import describe_computation
-from tests.drafts import draft_items, find_computations
+from tests.drafts import draft_items, find_forms
 
 TABLE = default_table()
 GEMINI, PILOT = "P991040", "P991042"
@@ -26,12 +26,7 @@ GEMINI, PILOT = "P991040", "P991042"
 @pytest.fixture(scope="module")
 def asked(sample: GraphStore) -> list[tuple[Item, int, EndMember]]:
     """Drafts that ask for the first or the last of several, the place (from 0) of that hop, and what it computes."""
-    found = []
-    for item, place in find_computations(draft_items(sample, 400), re.compile("first_with|last_with")):
-        derivation = item.hops[place].derivation
-        form = read_form(derivation.expression) if isinstance(derivation, Compute) else None
-        if isinstance(form, EndMember):
-            found.append((item, place, form))
+    found = find_forms(draft_items(sample, 400), EndMember)
     assert len(found) >= 10
     return found
 

@@ -10,9 +10,9 @@ import pytest
 from hopwright.knowledge.facts import GraphFacts
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
-from hopwright.planning.computation_forms import NextHolder, read_form
-from hopwright.records import Compute, Item
-from tests.drafts import draft_items, find_computations
+from hopwright.planning.computation_forms import NextHolder
+from hopwright.records import Item
+from tests.drafts import draft_items, find_forms
 
 TABLE = default_table()
 ANNUAL = {name: entry for name, entry in TABLE.literal.items() if entry.annual}
@@ -21,13 +21,7 @@ ANNUAL = {name: entry for name, entry in TABLE.literal.items() if entry.annual}
 @pytest.fixture(scope="module")
 def asked(sample: GraphStore) -> list[tuple[Item, int, NextHolder]]:
     """Drafts that ask who came next, the place (from 0) of that hop, and what it computes."""
-    found = []
-    for item, place in find_computations(draft_items(sample, 480), re.compile("first_after|last_before")):
-        derivation = item.hops[place].derivation
-        form = read_form(derivation.expression) if isinstance(derivation, Compute) else None
-        if isinstance(form, NextHolder):  # of who comes next in a series, `test_series` tells
-            found.append((item, place, form))
-    return found
+    return find_forms(draft_items(sample, 480), NextHolder)
 
 
 def test_the_year_beside_a_death_has_that_holder_and_no_other(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import re
 from pathlib import Path
 
 import pytest
@@ -13,12 +12,12 @@ from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.series import Series, load_series
 from hopwright.knowledge.wikidata.source import WikidataSource
 from hopwright.knowledge.wikidata.store import GraphStore
-from hopwright.planning.computation_forms import NextMember, read_form
+from hopwright.planning.computation_forms import NextMember
 from hopwright.planning.traversals import GraphTraversals
 from hopwright.records import Compute, Item, Lookup
 from hopwright.text.numbered_names import find_counted_on
 from hopwright.wording.llm.computed import describe_computation
-from tests.drafts import draft_items, find_computations
+from tests.drafts import draft_items, find_forms
 
 TABLE = default_table()
 TABLES = Path(__file__).resolve().parents[2] / "scripts/sample/series"
@@ -32,13 +31,7 @@ def read_rows(series: Series) -> list[dict[str, str]]:
 @pytest.fixture(scope="module")
 def asked(sample: GraphStore) -> list[tuple[Item, int, NextMember]]:
     """Drafts that step along a series, the place (from 0) of that hop, and what it computes."""
-    found = []
-    for item, place in find_computations(draft_items(sample, 400), re.compile("first_after|last_before")):
-        derivation = item.hops[place].derivation
-        form = read_form(derivation.expression) if isinstance(derivation, Compute) else None
-        if isinstance(form, NextMember):
-            found.append((item, place, form))
-    return found
+    return find_forms(draft_items(sample, 400), NextMember)
 
 
 @pytest.mark.parametrize("series", load_series(), ids=lambda one: one.name)

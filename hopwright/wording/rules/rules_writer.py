@@ -384,7 +384,7 @@ class PlanVerbaliser:
                 return index
         for index in range(len(self._steps) - 1, 1, -1) if chained else ():
             derivation = self._steps[index - 1].derivation
-            chosen = isinstance(derivation, Compute) and isinstance(read_form(derivation.expression), Extreme)
+            chosen = isinstance(read_computation(derivation), Extreme)
             if self._steps[index - 1].answer_type == "entity" and not chosen:
                 return index
         return 0
