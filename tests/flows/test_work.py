@@ -188,7 +188,8 @@ def test_a_review_sample_is_even_and_repeatable(count: int, run: RunFolder, tmp_
     assert gold and "gold.jsonl" not in files, "told to whoever gets the tasks"
     kept = [task for task in tasks if task["item_id"] not in gold]
     shapes = [task["topology"] for task in kept]
-    drafted = [shape.title() for part in Stage(run, "synthesize").parts() for (shape,) in read_columns(part, "topology")]
+    columns = (column for part in Stage(run, "synthesize").parts() for (column,) in read_columns(part, "topology"))
+    drafted = [column.title() for column in columns]
     spare = {shape for shape in shapes if drafted.count(shape) > shapes.count(shape)}  # the others are taken whole
     assert max(map(shapes.count, set(shapes))) - min(map(shapes.count, spare)) <= 1
     assert len(json.loads(files["review.json"])["items"]) == min(5, count)
