@@ -50,7 +50,7 @@ class ListSlips:
         credit = form.members.credit if form.members is not None else ""
         partners = self._facts.objects(hop.answer_id, credit) if credit else ()
         # Where a work of the two is named, their first is none that came out later.
-        theirs = [one for one in others if one in used and credit and self._facts.objects(one, credit) == partners]
+        theirs = self.find_named(hop, others, used)
         dated = self._read_dates((*offered, *theirs, hop.answer_id), form)
         bounds = [dated.pop(one) for one in theirs if one in dated]
         ranked = [
@@ -74,6 +74,14 @@ class ListSlips:
             return tuple(nearest)
         earlier = draw_earlier(f"{hop.answer_id}:{form.property}", later=form.later)
         return spread_sides(nearest, lambda one: ranked.index(one) < own, earlier)
+
+    def find_named(self, hop: Hop, others: Sequence[str], used: Collection[str]) -> list[str]:
+        """Of the works among which a hop chooses what two made together, those that the question names (`used`)."""
+        form = _read_choice(hop)
+        if form is None or form.members is None or not form.members.credit or hop.answer_id is None:
+            return []
+        partners = self._facts.objects(hop.answer_id, form.members.credit)
+        return [one for one in others if one in used and self._facts.objects(one, form.members.credit) == partners]
 
     def find_other_end(self, hop: Hop, others: Sequence[str]) -> str:
         """The last of what two made together, where a hop asks for the first, and the other way round; else empty."""

@@ -43,6 +43,7 @@ from hopwright.distractors.own_world import OTHER_CALLING, OwnWorld, count_quart
 from hopwright.distractors.proposers import propose
 from hopwright.distractors.ranking import MOST_CANDIDATES, OptionCandidate, choose_three
 from hopwright.distractors.series_slips import Beside, SeriesSlips
+from hopwright.distractors.shared_credits import SharedCredits
 from hopwright.errors import ExpressionError, InputError
 from hopwright.knowledge.facts import Facts, GraphFacts
 from hopwright.knowledge.properties import PropertyTable
@@ -146,6 +147,10 @@ _NATIVE = 0.75
 """Points of foreignness up to which a candidate counts as of the answer's own world."""
 _LED_TO = 1.5
 """Points of foreignness that are forgiven at the end of a plan to what a wrong option on the way leads to."""
+_LINKED = 1.5
+"""Points of foreignness that are forgiven to whoever did the same for a work that shares a person with the one asked
+about.
+"""
 _UNTRIED = 3.0
 """Points for somebody of the answer's country and calling who never was to anything what is asked for."""
 _NEAR_TERMS = 6
@@ -209,6 +214,7 @@ class DistractorMaker:
         self._siblings = SimilarEntities(graph, kinds)
         self._values = NearbyValues(graph, self._facts, self._siblings)
         self._world = OwnWorld(graph, self._siblings)
+        self._credits = SharedCredits(graph, self._facts, self._siblings)
         self._series = SeriesSlips(self._facts, table)
         self._lists = ListSlips(self._facts, table, lambda one: self._siblings.card(one).label)
         self._likeness = likeness
@@ -539,14 +545,17 @@ class DistractorMaker:
             if chosen is not None and listed and not worldwide:
                 end = self._lists.find_other_end(chosen, sources)
                 # What stands beside the chosen work leads to what stands beside its screenwriter.
-                sources = list(self._lists.order(chosen, sources, task.list_used()))
+                ordered = self._lists.order(chosen, sources, task.list_used())
                 offered = {one.id for one in chosen.distractors}
-                sources.sort(key=lambda one: one not in offered)
+                # The work of the two that is named may itself be taken for their first.
+                assert isinstance(chosen.derivation, Compute)
+                compared_before = list_compared(chosen.derivation, task.answers, self._facts)
+                named = self._lists.find_named(chosen, compared_before, task.list_used())
+                sources = [*named, *sorted(ordered, key=lambda one: one not in offered)]
             held = [one for source in sources for one in self._facts.objects(source, derivation.property)[:1]]
             losers = list(dict.fromkeys(one for one in held if one != answer))
             # Several works of one list often had the same librettist.
-            most = 3 if chosen is not None and (worldwide or self._lists.is_parted(chosen)) else 2
-            fixed = min(most, max(1, len(losers))) if listed else _count_needed(sources)
+            fixed = min(3, max(1, len(losers))) if listed else _count_needed(sources)
             if end and set(self._facts.objects(end, derivation.property)).isdisjoint(losers):
                 return OptionShortage("losers", "to mistake the last for the first leads to no other answer")
             if chosen is not None and is_hidden_choice(chosen.derivation) and not listed:
@@ -566,6 +575,8 @@ class DistractorMaker:
                         self._facts.objects(subject, other)}  # fmt: skip
             # Whatever else the graph ties to the subject may, in reality, be true of it as well.
             rejected |= {object for _, object in self._graph.out_edges(subject)} - confused
+        # Whoever did the same for the work beside the right one needs no other likeness to be taken for the answer.
+        beside = frozenset(losers if listed and self._siblings.kind(answer) == "person" and not worldwide else ())
         noun = self._siblings.noun(answer)
         stated = noun if noun and f" {fold(noun)} " in asked_for else ""
         found: dict[str, OptionCandidate] = {}
@@ -589,8 +600,12 @@ class DistractorMaker:
                     continue
                 if not self._may_replace(one, answer) or not self._is_wrong(one, derivation, task.answers, compared):
                     continue
-                if one not in choice and not self._suits(
-                    one, answer, stated, derivation, task.answers, final=bool(task.asked), worldwide=worldwide
+                if one not in choice and not (
+                    self._could_play(one, answer, derivation)
+                    if one in beside
+                    else self._suits(
+                        one, answer, stated, derivation, task.answers, final=bool(task.asked), worldwide=worldwide
+                    )
                 ):
                     continue
                 if not all(is_met(condition, one, self._facts) for condition in conditions):
@@ -599,7 +614,8 @@ class DistractorMaker:
                     continue
                 names.add(name)
                 bonus = _DRAWN * (kind == "sibling" and one not in proposed)
-                strange[one] = 0.0 if one in choice else self._measure_strangeness(task, one, answer, kind)
+                known = one in choice or one in beside
+                strange[one] = 0.0 if known else self._measure_strangeness(task, one, answer, kind)
                 bonus -= _STRANGE * strange[one]
                 found[one] = self._weigh(task, one, answer, kind, compared, asked_for, bonus=bonus)
                 most -= 1
@@ -670,6 +686,7 @@ class DistractorMaker:
                 points += _UNTRIED
             elif self._world.differ_in_calling(candidate, answer):
                 points -= OTHER_CALLING / 2  # some who direct are known as writers, and yet have directed
+            points -= _LINKED * bool(self._credits.find_linked(subject, derivation.property).get(candidate))
         if task.asked:
             return max(0.0, points - _LED_TO * (kind == "near_miss"))
         given, right = self._read_on(task, candidate), task.reader.value if task.reader is not None else None
@@ -740,6 +757,7 @@ class DistractorMaker:
             if self._siblings.kind(answer) == "country":
                 yield "neighbour", self._siblings.beside(answer, rng), 5
                 return  # one from the other end of the world is dropped on sight
+            yield "neighbour", self._credits.find_linked(subject, derivation.property), 12
             similar = self._siblings.near(subject, [(derivation.property, "subject")], rng)
             held = [one for other in similar for one in self._facts.objects(other, derivation.property)[:1]]
             yield "neighbour", self._siblings.rank(answer, list(dict.fromkeys(held)), rng), 8
@@ -1041,7 +1059,7 @@ class DistractorMaker:
             return False  # one from the other end of the world is dropped on sight
         if kind not in ("person", "country") and self._siblings.sort(candidate) != self._siblings.sort(answer):
             return False
-        plays = isinstance(derivation, Lookup) and derivation.property in PLAYED
+        plays = _asks_player(derivation)
         entry = self._table.entity.get(derivation.property) if isinstance(derivation, Lookup) else None
         made = entry is not None and entry.subject == ("work",) and not plays
         if kind == "person" and not made and not self._are_of_one_gender(candidate, answer, strictly=plays):
@@ -1063,6 +1081,10 @@ class DistractorMaker:
         if kind not in _MOST_YEARS or years is None:
             return kind != "person" or not self._siblings.has_era(answer)  # one whose time nobody can tell may be any
         return years <= _MOST_YEARS[kind]
+
+    def _could_play(self, candidate: str, answer: str, derivation: Derivation) -> bool:
+        """Whether nobody sees by a name that a part was another's: no woman is taken for the first Manrico."""
+        return not _asks_player(derivation) or self._are_of_one_gender(candidate, answer, strictly=True)
 
     def _lived_then(self, candidate: str, answer: str, subject: str) -> bool:
         """Whether somebody lived, and was grown up, in the year of a work or an event, as far as the answer did."""
@@ -1207,6 +1229,11 @@ class _Task:
 def _asks_birth(hop: Hop) -> bool:
     """Whether a hop asks when somebody was born."""
     return isinstance(hop.derivation, Lookup) and hop.derivation.property == ROLES.birth
+
+
+def _asks_player(derivation: Derivation) -> bool:
+    """Whether a look-up asks who played or sang a part."""
+    return isinstance(derivation, Lookup) and derivation.property in PLAYED
 
 
 def _fill(condition: Constraint, answers: Mapping[int, Value]) -> Constraint:

@@ -58,8 +58,7 @@ _ENDING = re.compile(r"\bP\d+$|\bkin$")
 _SHORT_WAY = 3
 """Up to so many hops, what lies between the first and the last is too little to make two questions one."""
 _MOST_ALIKE = 2
-"""So many questions may be asked of the same named things, or through the same answers: who of two died first, and
-where the older was born."""
+"""So many questions may go through the same answers: who of two died first, and where the older was born."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,13 +157,14 @@ def select(
 ) -> dict[int, tuple[str, str]]:
     """Decide over all drafts which slots are dropped: slot → (check, reason).
 
-    Drops repeated plans and questions, what leads the same way by the same answers, what is a third of the same named
-    things or through the same answers, what ends with the same two steps or chooses the same by the same moment, what
-    nearly repeats an earlier question (named in the reason), and what is over the share of one frame, of one look-up to
-    end with (a birthplace can end a question about anybody), of steps along series or lists of years, or of one final
-    answer. Of an answer half of the share is allowed here, because the difficulty filter then takes away a part of the
-    items but not evenly. Where a number of `items` is asked for, the shares are of that number: what is kept then stays
-    kept when further drafts are drawn.
+    Drops repeated plans and questions, what leads the same way by the same answers, what starts from the same work, or
+    names the same things, as an earlier one (two such questions answer each other), what is a third through the same
+    answers, what ends with the same two steps or chooses the same by the same moment, what nearly repeats an earlier
+    question (named in the reason), and what is over the share of one frame, of one look-up to end with (a birthplace
+    can end a question about anybody), of steps along series or lists of years, or of one final answer. Of an answer
+    half of the share is allowed here, because the difficulty filter then takes away a part of the items but not evenly.
+    Where a number of `items` is asked for, the shares are of that number: what is kept then stays kept when further
+    drafts are drawn.
     """
     from hopwright.checks.near_duplicates import NearDuplicateFinder  # slow to load, and of no use to the workers
 
@@ -183,8 +183,12 @@ def select(
             dropped[draft.slot] = ("duplicate", again)
             continue
         seen.update(dict.fromkeys(keys, draft.id))
-        alike.update(shared := [one for one in (named, draft.middle) if one])
-        if any(alike[one] > _MOST_ALIKE for one in shared):
+        start = "|".join(sorted(set(_TITLE.findall(draft.question)))) or named
+        if start and (first := seen.get(f"start|{start}")):
+            dropped[draft.slot] = ("duplicate", f"asks of the same as {first}")
+            continue
+        alike.update([draft.middle] if draft.middle else [])
+        if alike[draft.middle] > _MOST_ALIKE:
             dropped[draft.slot] = ("duplicate", f"{_MOST_ALIKE} earlier ones ask something else of the same")
             continue
         if draft.end and (first := seen.setdefault(f"end|{draft.end}", draft.id)) != draft.id:
@@ -201,6 +205,7 @@ def select(
             dropped[draft.slot] = ("near_duplicate", f"{near.share:.0%} the same as {twin}")
             continue
         texts[draft.id] = draft.question
+        seen[f"start|{start}"] = draft.id
         kept.append(draft)
     total = items or len(kept)
     for limit in _list_limits(max_answer_share, max_frame_share, _find_most_of_domain(kept)):

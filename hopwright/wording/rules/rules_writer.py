@@ -397,6 +397,10 @@ class PlanVerbaliser:
         derivation = self._steps[told - 1].derivation
         role = ""
         if isinstance(form := read_computation(derivation), EndMember):
+            if scene := self._tell_sharing(form):
+                self.openings.append(scene)
+                self._told, self._told_as = form.reference, f"that {_shorten_role(self._name_column(form.reference))}"
+                return self._shorten_series(form, scene, self.ask(len(self._steps), self.described))
             self.openings.extend(self._tell_several(told, form))
             self._told_as = f"the {'last' if form.last else 'first'} of them"
             return self.ask(len(self._steps), self.described)
@@ -432,6 +436,46 @@ class PlanVerbaliser:
             before.append(f"{self.pick(TOLD_FRAMES).format(told=shared)}".rstrip(".") + ".")
             shared = f"that {self._name_role(form.reference, strip_marks(shared)).partition(' of ')[0]}"
         return [*before, f"{mark([told], upper_first(scene.replace('{o}', shared)))}."]
+
+    def _name_column(self, reference: str) -> str:
+        """What somebody is who is found in a column of a series, such as `astronaut`; empty for anybody else."""
+        found = self.step(reference).derivation
+        entry = self.table.entity.get(found.property) if isinstance(found, Lookup) else None
+        if entry is None or not entry.reverse_told:
+            return ""
+        return "person" if entry.role in entry.reverse_told else entry.role  # no curator was the curator
+
+    def _tell_sharing(self, form: EndMember) -> str:
+        """`One astronaut commanded the Apollo mission that …`, of whom the question then asks for the first mission;
+        empty where the column has no such sentence.
+        """
+        found, role = self.step(form.reference).derivation, self._name_column(form.reference)
+        if not role or not isinstance(found, Lookup) or not self._is_person(int(form.reference[3:])):
+            return ""
+        told = self.table.entity[found.property].reverse_told
+        members = [one.series for one in self.table.literal.values() if one.series and f"one {one.series}" in told]
+        if not told.startswith("{o} ") or not members:
+            return ""
+        noun = max(members, key=len)
+        subject = self.described(found.subject)
+        scene = re.sub(rf"\bone {re.escape(noun)}{_STRETCH}", lambda _: subject, told)
+        return f"{mark([int(form.reference[3:])], scene.replace('{o}', f'One {role}'))}."
+
+    def _shorten_series(self, form: EndMember, scene: str, question: str) -> str:
+        """The question with `the first edition at which …` where the sentence before it says of what, and with `the one
+        after the first one` where the question itself does.
+        """
+        noun, end = self.table.literal[form.series].series, "last" if form.last else "first"
+        before, plain = question.partition(f"the {end} {noun}")[0], _find_plain(noun)
+        if " " not in noun:
+            return question
+        if noun in strip_marks(before):
+            short = "one"
+        elif plain and noun in strip_marks(scene):
+            short = plain if " of " in noun else f"such {plain}"
+        else:
+            return question
+        return re.sub(rf"\bthe {end} {re.escape(noun)}{_STRETCH}", f"the {end} {short}", question)
 
     def _read_told(self, found: Derivation) -> str:
         """A sentence on the member of a series that a look-up finds, `{o}` being left; empty for any other hop."""
@@ -648,11 +692,11 @@ class PlanVerbaliser:
                 return mark(known, _of_death(based))
             if self._based and self.find_named(f"hop{self._based}") == work:
                 partner = f"the {self._head_noun(work)}'s {role}"
-                return mark(known, f"the death of {mark([int(dead[3:])], partner)}")
+                return mark(known, f"{mark([int(dead[3:])], partner)} died")
             told = self._head_noun(work) in self._name(work)
             if told and self.noun_phrase(int(dead[3:])) == f"the {role} of {self.described(work)}":
                 partner = f"that {self._head_noun(work)}'s {role}"
-                return mark(known, f"the death of {mark([int(dead[3:])], partner)}")
+                return mark(known, f"{mark([int(dead[3:])], partner)} died")
             self.repeated.add(work)
         if tied := self._tell_worked(moment, owner, role):
             return mark(known, _of_death(tied))
@@ -857,14 +901,20 @@ def _find_plain(noun: str) -> str:
     return " ".join(reversed(list(common)))
 
 
+def _shorten_role(role: str) -> str:
+    """What somebody is called when meant again: `manager` of a football manager; but a prime minister stays one."""
+    return role if role.endswith(" minister") else role.split()[-1]
+
+
 def _say_several(one: re.Match[str]) -> str:
     return "More than one" if one[0] == "One" else "more than one"
 
 
 def _of_death(person: str) -> str:
-    """`the novelist's death`, or `the death of the author of X`."""
+    """`the novelist died`; `the death of the author of the play on which X is based`, which would be read twice."""
     plain = strip_marks(person)
-    return f"the death of {person}" if len(plain.split()) > 2 or "'s" in plain else f"{person}'s death"
+    long = _RELATIVE.search(plain) is not None or plain.count(" of ") > 1 or "," in plain
+    return f"the death of {person}" if long else f"{person} died"
 
 
 def _tidy(text: str) -> str:

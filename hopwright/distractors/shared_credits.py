@@ -1,0 +1,55 @@
+"""Who did for a kindred work what somebody did for the one asked about: works that have a player or a writer in common.
+
+A director who made another film with the same star, or from the same author, in the same years is easily taken for the
+one who made this film; any other director of the time is dropped by whoever has seen either.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+
+from hopwright.knowledge.facts import Facts
+from hopwright.knowledge.wikidata.similar_entities import SimilarEntities
+from hopwright.knowledge.wikidata.store import GraphStore
+
+_MOST_FACTS = 2_000
+"""People with more facts than this are no tie between two works."""
+_MOST_YEARS = 8
+"""Works that lie further apart share a name by chance."""
+
+
+class SharedCredits:
+    """Finds people with the same credit on kindred works in one graph. Results are cached."""
+
+    def __init__(self, graph: GraphStore, facts: Facts, similar: SimilarEntities) -> None:
+        self._graph = graph
+        self._facts = facts
+        self._similar = similar
+        self.find_linked = functools.lru_cache(20_000)(self._find_linked)
+
+    def _find_linked(self, work: str, property: str) -> Mapping[str, int]:
+        """Those who have a credit on works that share a person with a work, with the number of people shared.
+
+        The order is by this number, then by the years between the works. Empty for what is no work, and where nothing
+        is known of its years.
+        """
+        if self._similar.kind(work) != "work":
+            return {}
+        own = set(self._facts.objects(work, property))
+        shared: dict[str, set[str]] = {}
+        for _, person in self._graph.out_edges(work):
+            if person in own or self._similar.kind(person) != "person" or self._graph.degree(person) > _MOST_FACTS:
+                continue
+            for _, other in self._graph.in_edges(person):
+                if other != work and self._similar.kind(other) == "work":
+                    shared.setdefault(other, set()).add(person)
+        found: dict[str, tuple[int, int]] = {}
+        for other, people in shared.items():
+            years = self._similar.years_apart(work, other)
+            if years is None or years > _MOST_YEARS:
+                continue
+            for one in set(self._facts.objects(other, property)) - own:
+                count, apart = found.get(one, (0, _MOST_YEARS))
+                found[one] = (max(count, len(people)), min(apart, years))
+        return {one: found[one][0] for one in sorted(found, key=lambda one: (-found[one][0], found[one][1], one))}
