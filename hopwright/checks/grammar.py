@@ -12,6 +12,8 @@ _PLACEHOLDER = re.compile(
 )
 _SPACING = re.compile(r"\s{2,}|\s[?,;:.!)]|[,;:](?=[^\s\d\"'”’)])|^\s|\s$|[\n\t]|,,|,\?|\?{2,}|\(\s")
 _SHORTEST, _LONGEST = 12, 700
+ASKING_TITLE = ('?"', "?”")
+"""How a question may end whose last words are a title with a question mark of its own."""
 
 _DOUBLED = re.compile(r"\b(the|a|an|of|in|to|is|was)\s+\1\b", re.IGNORECASE)
 _DOUBLED_LOWER = re.compile(r"\b([a-z]{2,})\s+\1\b")
@@ -66,7 +68,7 @@ def find_form_problems(question: str, case: CheckedItem) -> Iterator[str]:
     text = case.mask(question)
     if not _SHORTEST <= len(question) <= _LONGEST:
         yield f"{len(question)} characters long, outside {_SHORTEST}–{_LONGEST}"
-    if not question.endswith("?"):
+    if not question.endswith(("?", *ASKING_TITLE)):
         yield "does not end with a question mark"
     if question[0].islower():
         yield "begins without a capital"

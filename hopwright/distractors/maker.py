@@ -576,7 +576,7 @@ class DistractorMaker:
             # Whatever else the graph ties to the subject may, in reality, be true of it as well.
             rejected |= {object for _, object in self._graph.out_edges(subject)} - confused
         # Whoever did the same for the work beside the right one needs no other likeness to be taken for the answer.
-        beside = frozenset(losers if listed and self._siblings.kind(answer) == "person" and not worldwide else ())
+        led_to = frozenset(losers if listed and self._siblings.kind(answer) == "person" and not worldwide else ())
         noun = self._siblings.noun(answer)
         stated = noun if noun and f" {fold(noun)} " in asked_for else ""
         found: dict[str, OptionCandidate] = {}
@@ -602,7 +602,7 @@ class DistractorMaker:
                     continue
                 if one not in choice and not (
                     self._could_play(one, answer, derivation)
-                    if one in beside
+                    if one in led_to
                     else self._suits(
                         one, answer, stated, derivation, task.answers, final=bool(task.asked), worldwide=worldwide
                     )
@@ -614,7 +614,7 @@ class DistractorMaker:
                     continue
                 names.add(name)
                 bonus = _DRAWN * (kind == "sibling" and one not in proposed)
-                known = one in choice or one in beside
+                known = one in choice or one in led_to
                 strange[one] = 0.0 if known else self._measure_strangeness(task, one, answer, kind)
                 bonus -= _STRANGE * strange[one]
                 found[one] = self._weigh(task, one, answer, kind, compared, asked_for, bonus=bonus)

@@ -104,6 +104,15 @@ def test_it_is_said_plainly(asked: list[tuple[Item, int, EndMember]], sample: Gr
         assert "of them's" not in item.question
 
 
+def test_a_sentence_tells_who_has_it_in_common(asked: list[tuple[Item, int, EndMember]]) -> None:
+    told = [(*one, one[2].reference.removeprefix("hop")) for one in asked]
+    told = [one for one in told if one[0].marked.startswith(f"{{{one[3]}: One ")]
+    assert len(told) > len(asked) // 4
+    for item, place, _, source in told:
+        own = item.hops[place].index
+        assert re.search(rf"{{{own}: .*{{{source}: that [\w ]+}}", item.marked), "who that is stands in the series' span"
+
+
 @pytest.mark.parametrize("series", load_series(), ids=lambda one: one.name)
 def test_a_sentence_on_one_member_can_tell_of_several(series: Series) -> None:
     for column in series.columns.values():

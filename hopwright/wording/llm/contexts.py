@@ -53,7 +53,9 @@ class ContextChecker:
         bare = remove_phrases(mask_names(text, known), [*self._list_units(hop), *relations])
         strange = list(find_unexpected_names(place, bare, self._list_words(hop)))
         foreign = [name.label for name in names.values() if name not in known and mentions(bare, name)]
-        allowed = self._list_numbers(draft, hop, place)
+        # `The first of them was that of 2019`, where the name of what is meant tells the year.
+        told = (*(one.label for one in known), *relations)
+        allowed = self._list_numbers(draft, hop, place) | find_digits(" ".join(told))
         stray = (find_digits(bare) | find_number_words(bare)) - allowed - find_number_words(place.rules)
         added = [*map(repr, dict.fromkeys((*foreign, *strange))), *map(write_number, sorted(stray))]
         added += map(repr, find_steps(bare, place.own))

@@ -14,7 +14,8 @@ _NO_SIDE = re.compile(
     r"|\b(?:first|last) names?\b|\bat least\b"
     r"|\bfirst(?: and (?:the )?second)? "
     r"(?:wi(?:fe|ves)|husbands?|performances?|productions?|conductors?|english"
-    r"|editions?(?! of the (?:world|summer|winter)))\b"  # of a book, not of the Games
+    # Of a book, not of the Games.
+    r"|editions?(?! of the (?:world|summer|winter)| (?:at|in|on|for) which| won| held| to ))\b"
 )
 _OPPOSITE = {
     "greater": "smaller", "smaller": "greater",

@@ -60,8 +60,8 @@ _ANAPHORA = re.compile(
     r"\b(?:the (?:same )?(?:[\w-]+ )?[\w-]+|that|this|these|those|its?|his|hers?|him|she|he|their|them|they|whose)\b",
     re.IGNORECASE,
 )
-_OPENING = re.compile(r"(?:^|(?<=[.…] ))(?:Take|Consider|Think of|Look at) ")
-"""`Take the person …`: words that only open a sentence, and say no relation."""
+_OPENING = re.compile(r"(?:^|(?<=[.…,] ))(?:take |consider |think of |look at |put \w+ly, )", re.IGNORECASE)
+"""`Take the person …`, `Put simply, …`: words that only open a sentence, and say no relation."""
 _ENDED = re.compile(r"\b(?:first|last) \w+")
 _ATTRIBUTE = re.compile(r"\b(?:older|newer|earlier|later) (?=[a-z])", re.IGNORECASE)
 """`an older film` puts nothing in an order that the plan would have to know."""
@@ -184,7 +184,7 @@ class _Reading:
 
     def _mask(self, text: str) -> str:
         named = mask_names(text, (*self.whole.known, *self.whole.answers)).replace("◦", " ◦ ")
-        return _ADAPTATION.sub("film", named)
+        return _ADAPTATION.sub("film", _OPENING.sub("", named.lstrip()))
 
     def find_names(self) -> Iterator[WordingProblem]:
         """Names that stand at another hop than theirs."""
@@ -389,8 +389,7 @@ class _Reading:
                 text = f"{called} does not make clear that {label!r} is meant, as in: {place.rules}"
                 yield WordingProblem("missing_hop", text, hint=True)
         yield from self._find_rival(together, place, rules)
-        own = _OPENING.sub("", self._mask(" … ".join(self.layout.texts[index].words)).lstrip())
-        strict = stems(own) - _COMMON - _GENERIC - stems(rules)
+        strict = stems(self._mask(" … ".join(self.layout.texts[index].words))) - _COMMON - _GENERIC - stems(rules)
         for hop in together:
             strict -= stems(hop.question)
             if isinstance(read_computation(hop.derivation), Combinations):

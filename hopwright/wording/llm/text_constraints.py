@@ -27,6 +27,7 @@ _NUMBER = re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?:\.\d+)?|(?<![\w.,])\d+(?:
 _IDS = re.compile(r"\bQ[0-9A-Za-z_]+\b")
 _CONSTANTS = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])")
 _WORD = re.compile(r"[^\W\d_][\w'’]*")
+_SENTENCE_END = re.compile(r"(?<=[.?!])\s+")
 ROUNDING = re.compile(
     r"\b(?:round(?:ed|ing)?|nearest|whole number|decimal place|(?:one|two|three) decimals?)\b", re.IGNORECASE
 )
@@ -82,6 +83,8 @@ class TextConstraints:
     listed: frozenset[Decimal] = frozenset()
     phrases: tuple[str, ...] = ()
     """What claims call their numbers, to be said word for word; the numbers are among `values`."""
+    nouns: frozenset[str] = frozenset()
+    """Words with a capital that are no names but say what something is, anywhere in the rules' wording: `American`."""
 
     @property
     def known(self) -> tuple[PlanEntity, ...]:
@@ -202,6 +205,7 @@ class TextConstraintBuilder:
             listed=frozenset(Decimal(meaning.listed) for _, meaning in meanings if meaning is not None),
             relations=relations,
             own=self.list_own(draft, names),
+            nouns=_list_nouns(draft, names),
         )
 
     def list_own(self, draft: Item, names: Mapping[str, PlanEntity] | None = None) -> frozenset[str]:
@@ -226,6 +230,16 @@ class TextConstraintBuilder:
 
     def _aliases(self, id: str) -> tuple[str, ...]:
         return self._graph.aliases(id) if self._graph is not None else ()
+
+
+def _list_nouns(draft: Item, names: Mapping[str, PlanEntity]) -> frozenset[str]:
+    """The words with a capital in the rules' wording that neither begin a sentence nor are of a name."""
+    known = list(names.values())
+    found: set[str] = set()
+    for text in (draft.question, *(hop.question for hop in draft.hops)):
+        for sentence in _SENTENCE_END.split(mask_names(text, known)):
+            found |= {word.removesuffix("'s") for word in _WORD.findall(sentence)[1:] if word[:1].isupper()}
+    return frozenset(found)
 
 
 def write_derivation(hop: Hop) -> str:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from hopwright.checks.grammar import ASKING_TITLE
 from hopwright.planning.computation_forms import read_computation
 from hopwright.records import Hop, Item, Lookup
 from hopwright.text.matching import contains_alias, holds, pad
 from hopwright.text.number_words import NUMBER_WORDS
-from hopwright.wording.llm.directions import asks_age, find_wrong_age, find_wrong_side, hide_turned
+from hopwright.wording.llm.directions import asks_age, find_sides, find_wrong_age, find_wrong_side, hide_turned
 from hopwright.wording.llm.problems import WordingProblem
 from hopwright.wording.llm.relation_words import RelationWords, find_ranks
 from hopwright.wording.llm.shifts import find_shifts
@@ -104,7 +105,9 @@ class WordingChecker:
         self, place: TextConstraints, text: str, names: Sequence[PlanEntity], marked: str
     ) -> Iterator[WordingProblem]:
         plain = mask_names(text, place.known)
-        yield from _read_form(place, plain)
+        # A title that asks something ends the question as well: `Who directed "Who's Afraid of Virginia Woolf?"`
+        ends_asking = text.rstrip().endswith(ASKING_TITLE)
+        yield from _read_form(place, f"{plain}?" if ends_asking and "?" not in plain else plain)
         leaks = [name for name in place.answers if mentions(plain, name)]
         for name in leaks:
             yield WordingProblem("leakage", f"{place.called} must not name {name.label!r}, which has to be found out")
@@ -117,7 +120,9 @@ class WordingChecker:
             yield from _read_steps(place, text, bare)
             return
         sided = hide_turned(bare) if "turned" in place.ages else bare
-        for wrong in find_wrong_side(place.sides, place.said_sides, place.moment, sided):
+        # The ship that took a crew aboard after splashdown: the relation itself says `after`.
+        own = find_sides(" ".join(self._vocabulary.label(property) for _, property in place.relations))
+        for wrong in find_wrong_side(place.sides, place.said_sides | own, place.moment, sided):
             yield WordingProblem("direction", f"{place.called} must {wrong}, as in: {place.rules}")
         if wrong := find_wrong_age(place.ages, bare):
             yield WordingProblem("precision", f"{place.called} must {wrong}, as in: {place.rules}")
@@ -209,7 +214,7 @@ def find_unexpected_names(place: TextConstraints, bare: str, more: frozenset[str
     # That a World Series is meant is no part of its name that has to be found out.
     given_away = {token for token in parts if stem(token.lower()) not in place.own}
     # A part of a name that must be found out gives it away.
-    known = ({token for token in split_words(place.rules) if token[:1].isupper()} - given_away) | named
+    known = ({token for token in split_words(place.rules) if token[:1].isupper()} | place.nouns) - given_away | named
     known |= {token for _, words in place.timelines for token in words.names} - given_away
     seen: dict[str, None] = {}
     for quoted in _QUOTED.findall(bare):
@@ -219,6 +224,8 @@ def find_unexpected_names(place: TextConstraints, bare: str, more: frozenset[str
         for position, match in enumerate(_TOKEN.finditer(sentence)):
             token = _trim(match[0])
             if not token[:1].isupper() or token in known or token in place.months or token in more or token == "I":
+                continue
+            if token.removesuffix("s") in known:  # `the first of those Tours`
                 continue
             if position == 0 and not sentence[: match.start()].strip('"“( ') and _may_open(token, place):
                 continue
