@@ -9,6 +9,7 @@ from decimal import Decimal
 from hopwright.checks.case import Check, CheckContext, CheckedItem, Finding
 from hopwright.knowledge.wikidata.roles import ROLES
 from hopwright.records import Hop, ReverseLookup
+from hopwright.text.demonyms import list_demonyms
 from hopwright.text.matching import (
     contains_alias,
     contains_exact_name,
@@ -99,6 +100,8 @@ def _find_leak(
     aliases = hop.answer_aliases if hop is not case.last else (*hop.answer_aliases, *case.item.answer_aliases)
     if context.graph is not None and case.planned and case.factual and hop.answer_id:
         aliases = (*aliases, *context.graph.aliases(hop.answer_id))
+    if hop is case.last and text is case.item.question:  # who reads of a German pavilion thinks of Germany
+        aliases = (*aliases, *list_demonyms((hop.answer,)))
     return next((alias for alias in aliases if contains_alias(text, padded, alias)), None)
 
 

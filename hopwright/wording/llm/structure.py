@@ -31,6 +31,7 @@ from hopwright.records import Hop, Item, Lookup
 from hopwright.text.matching import holds, pad
 from hopwright.text.mentions import replace_names
 from hopwright.wording.llm.directions import find_sides, find_wrong_age, find_wrong_side, hide_turned
+from hopwright.wording.llm.lifetimes import name_deaths_of
 from hopwright.wording.llm.problems import WordingProblem
 from hopwright.wording.llm.relation_words import RelationWords, find_ranks, list_ties, stem_all
 from hopwright.wording.llm.shifts import find_shifts
@@ -134,7 +135,7 @@ class MarkAudit:
         try:
             if read_marks(item.marked).text != item.question:
                 return ["without its marks, the marked question is not the question"]
-            item = _restore_lists(item)
+            item = name_deaths_of(_restore_lists(item))
             # Held against itself a question has no word too many: its sub-questions are what it is measured by.
             bare = item.model_copy(update={"marked": ""})
             said = {year for hop in item.hops for year in _YEAR.findall(f"{hop.question} {hop.answer}")}

@@ -20,6 +20,7 @@ from hopwright.text.matching import holds, is_distinctive_name, pad, read_number
 from hopwright.text.number_words import find_written_out
 from hopwright.wording.llm.computed import Age, Meaning, list_subjects
 from hopwright.wording.llm.directions import find_sides
+from hopwright.wording.llm.lifetimes import name_deaths_of
 from hopwright.wording.llm.timelines import TimelineWords, read_hop
 from hopwright.wording.llm.vocabulary import Vocabulary, properties_in, stem, stems, widen
 
@@ -120,6 +121,7 @@ class TextConstraintBuilder:
 
     def lay_out(self, draft: Item) -> tuple[TextConstraints, ...]:
         """The places of a draft: its sub-questions in order, then the whole question."""
+        draft = name_deaths_of(draft)
         case = CheckedItem(draft)
         names = self.names(draft)
         hops = {hop.index: hop for hop in draft.hops}

@@ -15,6 +15,7 @@ from hopwright.records import Hop, Item, Lookup
 from hopwright.text.matching import contains_alias, holds, pad
 from hopwright.text.number_words import NUMBER_WORDS
 from hopwright.wording.llm.directions import asks_age, find_sides, find_wrong_age, find_wrong_side, hide_turned
+from hopwright.wording.llm.lifetimes import name_deaths, name_deaths_of
 from hopwright.wording.llm.problems import WordingProblem
 from hopwright.wording.llm.relation_words import RelationWords, find_ranks
 from hopwright.wording.llm.shifts import find_shifts
@@ -78,6 +79,7 @@ class WordingChecker:
         only its words are read. Raises MarkError for marks that cannot be read.
         """
         problems: list[WordingProblem] = []
+        draft, question, marked = name_deaths_of(draft), name_deaths(question), name_deaths(marked)
         names = tuple(self._places.names(draft).values())
         places = places or self._places.lay_out(draft)
         for place, text in zip(places, (*sub_questions, question), strict=True):

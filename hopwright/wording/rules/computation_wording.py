@@ -321,12 +321,12 @@ class ComputationVerbaliser:
         turn, side = ("first", "after") if form.later else ("last", "before")
         noun = member.removesuffix(_BY_OWNER)
         owner = self._text.name_owner(members.shared, form.moment)
-        dead = self._text.name_death(form.moment, members.shared)
+        when = self._text.name_death(form.moment, members.shared, side)
         did = f"that {owner} {entry.brought}" if entry.brought else f"by {owner} to {entry.to}"
-        if not dead:
+        if not when:
             return ""
         return self._pick(frames).format(
-            turn=turn, noun=noun, nouns=pluralise(noun), did=did, side=side, dead=dead, owner=owner, to=entry.to
+            turn=turn, noun=noun, nouns=pluralise(noun), did=did, when=when, owner=owner, to=entry.to
         )
 
     def _joint_work(self, members: Members, say: Say) -> str:
@@ -339,10 +339,10 @@ class ComputationVerbaliser:
         if not group.endswith(_BY_OWNER):
             return ""
         owner = self._text.name_owner(form.members.shared, form.moment)
-        dead = self._text.name_death(form.moment, form.members.shared)
-        happened, side = self._say_happened(form.property, form.members), "after" if form.later else "before"
+        when = self._text.name_death(form.moment, form.members.shared, "after" if form.later else "before")
+        happened = self._say_happened(form.property, form.members)
         many = f"{group.removesuffix(_BY_OWNER)} by {owner}"
-        return f"How many {many} {happened} {side} {dead}?" if dead else ""
+        return f"How many {many} {happened} {when}?" if when else ""
 
     def _ask_how_many(self, members: Members, say: Say) -> str:
         """`How many films did X make with Y?`, or `did the director and the editor of X make together?`"""

@@ -99,13 +99,13 @@ FIRST_OF_LIST_FRAMES = ("{what} was the {turn} {member} {to}?", "Which {member} 
 """Of a whole list, what comes next to a moment: `the first opera by X to be premiered after Y died`."""
 
 AFTER_DEATH_FRAMES = (
-    "What was the {turn} {noun} {did} {side} {dead}?",
-    "Which {noun} by {owner} was the {turn} to {to} {side} {dead}?",
-    "Of the {nouns} by {owner}, which was the {turn} to {to} {side} {dead}?",
+    "What was the {turn} {noun} {did} {when}?",
+    "Which {noun} by {owner} was the {turn} to {to} {when}?",
+    "Of the {nouns} by {owner}, which was the {turn} to {to} {when}?",
 )
 """The same where somebody's death is the moment: `the first opera by X to be premiered after the death of Y`."""
 
-AFTER_DEATH_PHRASES = ("the {turn} {noun} {did} {side} {dead}",)
+AFTER_DEATH_PHRASES = ("the {turn} {noun} {did} {when}",)
 """The same within a question."""
 
 JOINT_WORK_FRAMES = ("{what} was the {turn} {member}?", "What is the title of the {turn} {member}?")

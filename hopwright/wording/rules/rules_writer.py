@@ -60,6 +60,8 @@ _SHORT_NAME = 6
 _ONE = re.compile(r"\b[Oo]ne\b")
 _STRETCH = r"(?: (?:appointed|elected|held))?(?: between \d{4} and \d{4}| since \d{4}| up to \d{4})?"
 """How a wording bounds a series in time, after what its members are called."""
+_LIFETIME = 0.5
+"""How often what came before somebody's death is said to have come in their lifetime."""
 _SHORT = 0.8
 """How often the shortest of several noun phrases is taken."""
 _FIRST_FILM = re.compile(rf'^((?:{MARK})*)The film ("[^"]+") \((\d{{4}})\)')
@@ -671,8 +673,8 @@ class PlanVerbaliser:
             return ""
         return mark([int(moment[3:])], f"the {role} {self.described(lookup.subject)}")
 
-    def name_death(self, moment: str, owner: str) -> str:
-        """`the death of X` or `the novelist's death`, which a hop looks up; empty for another moment.
+    def name_death(self, moment: str, owner: str, side: str) -> str:
+        """`after the novelist died` or `in the lifetime of X`, whose death a hop looks up; empty for another moment.
 
         owner: of the list that the moment parts. Of a partner in one named work, `its librettist` could be that of what
         is asked for, so the work is pointed to. Of a partner who is found by a work of somebody else's it is told that
@@ -681,26 +683,37 @@ class PlanVerbaliser:
         known = [int(moment[3:])]
         lookup = self.step(moment).derivation
         if moment == self._credited and isinstance(lookup, Lookup):
-            return mark(known, _of_death(self.described(lookup.subject)))
+            return self._beside_death(known, self.described(lookup.subject), side)
         if person := self.name_kin(moment, owner) or self.name_partner(moment, owner):
-            return f"the death of {person}"
+            return f"{side} the death of {person}"
         if not isinstance(lookup, Lookup) or lookup.property != self.table.roles.death:
             return ""
         dead, work, role = lookup.subject, self.find_named(lookup.subject), self._call_short(lookup.subject)
         if role and owner.startswith("hop") and owner != dead and work == self.find_named(owner):
             if based := self._tell_based(int(dead[3:])):
-                return mark(known, _of_death(based))
+                return self._beside_death(known, based, side)
             if self._based and self.find_named(f"hop{self._based}") == work:
                 partner = f"the {self._head_noun(work)}'s {role}"
-                return mark(known, f"{mark([int(dead[3:])], partner)} died")
+                return self._beside_death(known, mark([int(dead[3:])], partner), side)
             told = self._head_noun(work) in self._name(work)
             if told and self.noun_phrase(int(dead[3:])) == f"the {role} of {self.described(work)}":
                 partner = f"that {self._head_noun(work)}'s {role}"
-                return mark(known, f"{mark([int(dead[3:])], partner)} died")
+                return self._beside_death(known, mark([int(dead[3:])], partner), side)
             self.repeated.add(work)
         if tied := self._tell_worked(moment, owner, role):
-            return mark(known, _of_death(tied))
-        return mark(known, _of_death(self._call_own(owner, dead)))
+            return self._beside_death(known, tied, side)
+        return self._beside_death(known, self._call_own(owner, dead), side)
+
+    def _beside_death(self, known: Sequence[int], person: str, side: str) -> str:
+        """`after the novelist died`; `before the death of the author of the play on which X is based`, for a verb after
+        this would be read twice.
+        """
+        plain = strip_marks(person)
+        if _RELATIVE.search(plain) or plain.count(" of ") > 1 or "," in plain:
+            return f"{side} {mark(known, f'the death of {person}')}"
+        if side == "before" and self.draw() < _LIFETIME:
+            return f"in {mark(known, f'the lifetime of {person}')}"
+        return f"{side} {mark(known, f'{person} died')}"
 
     def _call_own(self, owner: str, dead: str) -> str:
         """`the cinematographer of his "Saint Joan"`, where a work by which somebody is found is the owner's own."""
@@ -908,13 +921,6 @@ def _shorten_role(role: str) -> str:
 
 def _say_several(one: re.Match[str]) -> str:
     return "More than one" if one[0] == "One" else "more than one"
-
-
-def _of_death(person: str) -> str:
-    """`the novelist died`; `the death of the author of the play on which X is based`, which would be read twice."""
-    plain = strip_marks(person)
-    long = _RELATIVE.search(plain) is not None or plain.count(" of ") > 1 or "," in plain
-    return f"the death of {person}" if long else f"{person} died"
 
 
 def _tidy(text: str) -> str:
