@@ -1,4 +1,6 @@
-"""Aliases that are no names of what bears them: what follows a comma in a longer name (`NJ` of `Hackensack, NJ`)."""
+"""Aliases that are no names of what bears them: what follows a comma in a longer name (`NJ` of `Hackensack, NJ`), and
+other people's names.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from hopwright.text.matching import fold
 from sample.gathering import Merge, containers
 
-_STATE, _PROVINCE = "Q35657", "Q11828004"
+_STATE, _PROVINCE, _HUMAN = "Q35657", "Q11828004", "Q5"
 _TAILS = frozenset(
     ["1st baronet", "a", "an", "called", "city", "co", "county", "inc", "jr", "llc", "ltd", "phd", "s.a.d", "sr", "the",
      "town"]
@@ -17,7 +19,9 @@ _STEPS = 4
 
 
 def drop_tails(merge: Merge) -> int:
-    """Take such aliases away, and say how many: tails that name nothing, and what somebody or something lies in."""
+    """Take such aliases away, and say how many: tails that name nothing, what somebody or something lies in, and a
+    person's that is the name of another one and has no word in common with their own.
+    """
     inside = containers(merge)
     for subject, property, object in merge.edges:
         if property in ("P131", "P17"):
@@ -25,12 +29,16 @@ def drop_tails(merge: Merge) -> int:
     kinds = {(subject, object) for subject, property, object in (*merge.base, *merge.edges) if property == "P31"}
     states = {id for id, kind in kinds if kind in (_STATE, _PROVINCE)}
     abbreviations = {alias for id in states for alias in merge.names.get(id, ()) if len(alias) <= 5}
+    people = {id for id, kind in kinds if kind == _HUMAN}
+    called = {merge.names[id][0]: id for id in people if id in merge.names}
     dropped = 0
     for id, (label, *aliases) in merge.names.items():
         around = {name for one in _list_around(id, inside) for name in merge.names.get(one, ())}
         if id not in states and id in inside:
             around |= abbreviations
         kept = [one for one in aliases if not _is_tail(one) and (one not in around or _is_short_for(one, label))]
+        if id in people:
+            kept = [one for one in kept if called.get(one, id) == id or {*one.split()} & {*label.split()}]
         dropped += len(aliases) - len(kept)
         merge.names[id] = [label, *kept]
     return dropped
