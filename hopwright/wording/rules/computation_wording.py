@@ -190,7 +190,7 @@ class ComputationVerbaliser:
                 return self._next_holder(form, self._text.event(reference))
             case NextMember(series=series, reference=reference, later=later):
                 entry, say = self._text.table.literal[series], self._text.described
-                if self._text.is_told(reference):
+                if self._text.is_told(reference) and self._finds_member(reference, series):
                     told = (entry.next_told if later else entry.previous_told).replace("{s}", say(reference))
                     return _OF_THEM.sub(r"the \2 of \1", told)
                 described = self._one(entry.series, say(reference), say)
@@ -202,6 +202,14 @@ class ComputationVerbaliser:
             case ClaimComputation(how="group"):
                 return f"the number of {self._claimed.name_groups(form)}"
         raise ExpressionError(f"no words for {expression}")
+
+    def _finds_member(self, reference: str, series: str) -> bool:
+        """Whether a hop finds a member of a series: a minister may have succeeded to another office, too."""
+        found = self._text.step(reference).derivation
+        if isinstance(form := read_computation(found), EndMember | NextMember):
+            return form.series == series
+        entry = self._text.table.entity.get(found.property) if isinstance(found, ReverseLookup) else None
+        return entry is not None and entry.series == series
 
     def _name_end(self, form: EndMember, say: Say) -> str:
         """`the last Gemini mission on which X was the pilot`."""

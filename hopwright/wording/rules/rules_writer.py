@@ -460,6 +460,8 @@ class PlanVerbaliser:
             return ""
         noun = max(members, key=len)
         subject = self.described(found.subject)
+        if self.names.kind(self.entity(found.subject)) == "person" and noun not in strip_marks(subject):
+            return ""  # his office would no longer be said
         scene = re.sub(rf"\bone {re.escape(noun)}{_STRETCH}", lambda _: subject, told)
         return f"{mark([int(form.reference[3:])], scene.replace('{o}', f'One {role}'))}."
 
