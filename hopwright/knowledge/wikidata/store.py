@@ -192,6 +192,11 @@ class GraphStore:
         """All subjects of (·, property, object)."""
         return self._ends(object, property, self._in_start, self._in_edge)
 
+    def count_subjects(self, property: str, object: str) -> int:
+        """How many subjects (·, property, object) has, without reading them."""
+        first, last = self._find_ends(object, property, self._in_start, self._in_edge)
+        return last - first
+
     def out_edges(self, subject: str) -> tuple[tuple[str, str], ...]:
         """(property, object) of every triplet that the entity is subject of."""
         return self._row(subject, self._out_start, self._out_edge)
@@ -385,15 +390,19 @@ class GraphStore:
         return tuple((f"Q{s}", f"Q{o}") for s, o in zip(subjects, objects, strict=True))
 
     def _ends(self, id: str, property: str, starts: memoryview[int], edges: memoryview[int]) -> tuple[str, ...]:
+        first, last = self._find_ends(id, property, starts, edges)
+        ids = self._entity_id
+        return tuple([f"Q{ids[word & OTHER]}" for word in edges[first:last].tolist()])
+
+    def _find_ends(self, id: str, property: str, starts: memoryview[int], edges: memoryview[int]) -> tuple[int, int]:
+        """The range of the entity's edges of a property; empty for what is unknown."""
         wanted = self._property_number.get(property)
         number = self.number(id)
         if wanted is None or number < 0:
-            return ()
+            return 0, 0
         stop = starts[number + 1]
         first = bisect_left(edges, wanted << 32, starts[number], stop)
-        last = bisect_left(edges, (wanted + 1) << 32, first, stop)
-        ids = self._entity_id
-        return tuple([f"Q{ids[word & OTHER]}" for word in edges[first:last].tolist()])
+        return first, bisect_left(edges, (wanted + 1) << 32, first, stop)
 
     def _row(
         self,
