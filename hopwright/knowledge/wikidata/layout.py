@@ -150,10 +150,12 @@ class EdgeColumns:
             parts.append((lower[apart] << top) | (np.uint64(place[other]) << shift) | upper[apart])
         if not parts:
             return keys, np.zeros(len(keys), np.uint8)
-        whole = np.union1d(keys, np.concatenate(parts))
-        derived = np.ones(len(whole), np.uint8)
-        derived[np.searchsorted(whole, keys)] = 0
-        return whole, derived
+        more = np.unique(np.concatenate(parts))
+        place_of = np.searchsorted(keys, more)
+        new = keys[np.minimum(place_of, len(keys) - 1)] != more
+        place_of, more = place_of[new], more[new]
+        derived = np.insert(np.zeros(len(keys), np.uint8), place_of, 1)
+        return np.insert(keys, place_of, more), derived
 
     def turned(self) -> tuple[U64, NDArray[np.uint8]]:
         """The words that sort by object, property and subject, and for each of them whether it is derived."""
@@ -162,6 +164,13 @@ class EdgeColumns:
         if not self.derived.any():
             keys.sort()
             return keys, self.derived
+        if 2 * self.packing.entity_bits + self.packing.property_bits < 64:  # the flag sorts with its word
+            keys <<= np.uint64(1)
+            keys |= self.derived
+            keys.sort()
+            derived = (keys & np.uint64(1)).astype(np.uint8)
+            keys >>= np.uint64(1)
+            return keys, derived
         order = np.argsort(keys)
         return keys[order], self.derived[order]
 
@@ -203,7 +212,12 @@ def add_edges(writer: ArrayWriter, edges: EdgeColumns) -> dict[str, int]:
 
 
 def _order_by_property(properties: U16) -> U32:
-    return np.argsort(properties, kind="stable").astype(np.uint32)
+    """The edges' places by property and then place: words of both are sorted many times faster than places are."""
+    words = properties.astype(np.uint64)
+    words <<= np.uint64(32)
+    words |= np.arange(len(words), dtype=np.uint64)
+    words.sort()
+    return words.astype(np.uint32)
 
 
 def running_starts(lengths: NDArray[Any], dtype: type | None = None) -> NDArray[Any]:
