@@ -298,8 +298,18 @@ class GraphTraversals:
 
     def _list_worked_for(self, partner: str) -> tuple[str, ...]:
         """The owners of whole lists in works of which somebody had a part."""
-        works = {work for credit in self.table.credits for work in self.graph.subjects(credit, partner)}
-        owners = {owner for work in works for name in self.table.lists for owner in self.graph.subjects(name, work)}
+        works = {
+            work
+            for credit in frozenset(self.table.credits).intersection(self.graph.in_properties(partner))
+            for work in self.graph.subjects(credit, partner)
+        }
+        lists = frozenset(self.table.lists)
+        owners = {
+            owner
+            for work in works
+            for name in lists.intersection(self.graph.in_properties(work))
+            for owner in self.graph.subjects(name, work)
+        }
         return tuple(sorted(owners - {partner}))
 
     def _list_close_deaths(self, owner: str) -> tuple[UsableLiteral, ...]:
@@ -345,7 +355,10 @@ class GraphTraversals:
     def _reverse_from(self, entity: str) -> tuple[Edge, ...]:
         """Facts (x, property, entity) where x is the only subject, of properties whose reverse holds in reality."""
         found = []
+        told = set(self.graph.in_properties(entity))
         for property, entry in self._alone:
+            if property not in told:
+                continue
             if not entry.series and not self.classes.allows_reverse(property):
                 continue
             subjects = self.graph.subjects(property, entity)
@@ -414,7 +427,10 @@ class GraphTraversals:
     def _list_whole(self, entity: str) -> tuple[WholeList, ...]:
         """The whole lists of an entity of which every member has its date."""
         found = []
+        told = {property for property, _ in self.graph.out_edges(entity)}
         for property in self.table.lists:
+            if property not in told:
+                continue
             members = self.graph.objects(entity, property)
             for measure in self.table.entity[property].ordered_by if len(members) >= FEWEST_LISTED else ():
                 dates = [
