@@ -329,12 +329,15 @@ class GraphTraversals:
 
     def tied_deaths(self, owner: str, topic: str) -> tuple[UsableLiteral, ...]:
         """The close deaths of those who had a part in a work of an owner's: a mother's has to do with no work."""
-        tied = {other for credit in self.table.credits for other in self.graph.objects(topic, credit)}
-        return tuple(death for death in self.close_deaths(owner) if death.entity in tied)
+        if not (deaths := self.close_deaths(owner)):
+            return ()
+        tied = {other for property, other in self.graph.out_edges(topic) if property in self.table.credits}
+        return tuple(death for death in deaths if death.entity in tied)
 
     def part(self, whole: WholeList, when: Scalar) -> tuple[tuple[tuple[dt.date, str], ...], ...]:
         """What of a list lies before a moment and what after it; nothing where one side is empty or not certain."""
-        sides = {later: tuple(one for one in whole.dates if is_later(one[0], when) is later) for later in (False, True)}
+        later = [(is_later(one[0], when), one) for one in whole.dates]
+        sides = {side: tuple(one for found, one in later if found is side) for side in (False, True)}
         same = [one for one in whole.dates if one[0] == when and isinstance(when, dt.date)]
         if not all(sides.values()) or len(whole.dates) != sum(map(len, sides.values())) + len(same):
             return ()  # of some it is not known whether they came before or after
