@@ -219,11 +219,10 @@ def _read_names(source: CorpusFile, ledger: _LineCounter, letter: str) -> NameCo
     parse = parse_names if letter == "Q" else _parse_relations
     for block in _parse(source, parse):
         first = ledger.note(source, block.lines, block.bad)
-        parts = (block.ids, block.counts, block.blob, block.lengths, block.hashes)
+        parts: tuple[NDArray[Any], ...] = (block.ids, block.counts, block.blob, block.lengths, block.hashes)
         for column, part in zip(columns, parts, strict=True):
             column.append(part)
         lines.append(block.line + first)
-    del block, parts
     names = NameColumns(*map(_join, columns))
     _, kept = np.unique(names.ids, return_index=True)
     if len(kept) < len(names.ids):
@@ -239,7 +238,7 @@ def _read_names(source: CorpusFile, ledger: _LineCounter, letter: str) -> NameCo
 
 def _join(parts: list[NDArray[Any]]) -> NDArray[Any]:
     """One array of the parts, which are let go: all columns in parts and whole at once would be the most memory."""
-    whole = np.concatenate(parts)
+    whole: NDArray[Any] = np.concatenate(parts)
     parts.clear()
     return whole
 

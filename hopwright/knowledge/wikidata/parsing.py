@@ -105,8 +105,8 @@ def parse_names(block: bytes, letter: str = "Q") -> NameBlock:
         block, kept, bad = _clean_names(block, letter)
         if not block:
             none = np.zeros(0, np.int64)
-            ids, hashes = none.astype(np.uint32), none.astype(np.uint64)
-            return NameBlock(lines, bad, ids, none, none, data[:0], ids, hashes)
+            ids = none.astype(np.uint32)
+            return NameBlock(lines, bad, ids, none, none, data[:0], ids, none.astype(np.uint64))
         data, fields = _split(block)
         numbers = _check_names(block, data, fields, letter)
         assert numbers is not None
