@@ -1,6 +1,6 @@
 """What a build takes that finds nothing to do: the command again, against the least that any command takes.
 
-    python bench/rerun.py [--drafts 150] [--repeats 5] [--home FOLDER]
+    python bench/rerun.py [--drafts 150] [--repeats 5] [--home FOLDER] [--json]
 
 again   `hopwright build` on a run that is complete: parameters read, code, inputs and every file of the run hashed
 help    `hopwright build --help`: Python, and what the command line imports
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import json
 import os
 import statistics
 import subprocess
@@ -32,6 +33,7 @@ def main() -> None:
     parser.add_argument("--drafts", type=int, default=150)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--home", type=Path)
+    parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         home = arguments.home or Path(folder)
@@ -49,6 +51,9 @@ def main() -> None:
                 way()
                 seconds[name].append(time.perf_counter() - began)
         size = sum(path.stat().st_size for path in (home / "runs" / RUN).rglob("*") if path.is_file())
+    if arguments.json:
+        print(json.dumps({f"{name}_s": statistics.median(taken) for name, taken in seconds.items()}))
+        return
     floor = statistics.median(seconds["help"])
     sys.stdout.write(f"median of {arguments.repeats}, a run of {size / 2**20:.1f} MiB\n")
     for name, taken in seconds.items():

@@ -1,6 +1,6 @@
 """Planning, wording, distractors and checks: items a second on one core, the share of each step, and the memory.
 
-    python bench/synthesis.py [--items 10000] [--runs 3]
+    python bench/synthesis.py [--items 10000] [--runs 3] [--json]
 
 Floor: writing the same items as JSON lines, the least that any pipeline must do with them. Memory is the resident size
 after a tenth, a half and all of the items; nothing is kept between shards, so it should stay level.
@@ -9,8 +9,10 @@ after a tenth, a half and all of the items; nothing is kept between shards, so i
 from __future__ import annotations
 
 import argparse
+import json
 import resource
 import statistics
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -38,6 +40,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--items", type=int, default=10_000)
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--json", action="store_true", help="print the figures of every run as JSON")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / "store"
@@ -45,12 +48,16 @@ def main() -> None:
         graph = GraphStore.open(store)
         questions = [one for one in read_anchor_questions(SAMPLE / "anchors.jsonl") if not isinstance(one, Rejected)]
         anchors, _ = link_anchors(questions, graph)
-        rates = [measure(graph, anchors, options.items, seed, Path(folder)) for seed in range(options.runs)]
+        runs = [measure(graph, anchors, options.items, seed, Path(folder)) for seed in range(options.runs)]
+    if options.json:
+        print(json.dumps(runs))
+        return
+    rates = [run["items_per_s"] for run in runs]
     print(f"median of {options.runs}: {statistics.median(rates):.0f} items/s on one core")
 
 
-def measure(graph: GraphStore, anchors, wanted: int, seed: int, folder: Path) -> float:
-    """One run: draft until `wanted` items are there."""
+def measure(graph: GraphStore, anchors, wanted: int, seed: int, folder: Path) -> dict[str, float]:
+    """One run: draft until `wanted` items are there. Rates are per second of CPU time."""
     synthesizer = Synthesizer(graph, default_table(), seed=seed)
     spent: Counter[str] = Counter()
     for step, (part, method) in STEPS.items():
@@ -77,9 +84,17 @@ def measure(graph: GraphStore, anchors, wanted: int, seed: int, folder: Path) ->
         f"planned and worded alone {items / (spent['plan'] + spent['word']):.0f}/s, "
         f"with the checks {items / (seconds - spent['distractors']):.0f}/s; "
         f"{shares}, checks and the rest {1 - sum(spent.values()) / seconds:.0%}; "
-        f"{seconds / writing:.0f} times the floor (JSON lines: {items / writing:.0f} items/s); {levels}"
+        f"{seconds / writing:.0f} times the floor (JSON lines: {items / writing:.0f} items/s); {levels}",
+        file=sys.stderr,
     )
-    return items / seconds
+    return {
+        "items": items,
+        "slots": slots,
+        "items_per_s": items / seconds,
+        "planned_and_worded_per_s": items / (spent["plan"] + spent["word"]),
+        "with_checks_per_s": items / (seconds - spent["distractors"]),
+        "memory_mib": max(memory.values()),
+    }
 
 
 def clock(owner: object, method: str, spent: Counter[str], step: str) -> None:

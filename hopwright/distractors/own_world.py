@@ -172,7 +172,8 @@ class OwnWorld:
 
     def _list_kin(self, person: str) -> list[str]:
         """Those whose spouse, parent or teacher somebody is: a president's wife belongs among presidents' wives."""
-        return [one for property in sorted(ROLES.kinship) for one in self._graph.subjects(property, person)]
+        told = ROLES.kinship.intersection(self._graph.in_properties(person))
+        return [one for property in sorted(told) for one in self._graph.subjects(property, person)]
 
     def _climb_to_country(self, place: str) -> frozenset[str]:
         """The country of a place, its own or that of what it lies in."""

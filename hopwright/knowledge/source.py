@@ -6,6 +6,7 @@ are written with them. Unknown ids give empty results. All answers are in a fixe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from hopwright.knowledge.properties import PropertyTable
@@ -68,6 +69,10 @@ class FactGraph(Protocol):
 
     def out_edges(self, subject: str) -> tuple[tuple[str, str], ...]:
         """(property, object) of every fact that the entity is subject of, facts of one property together."""
+        ...
+
+    def in_properties(self, object: str) -> Sequence[str]:
+        """The distinct properties of the facts that the entity is object of."""
         ...
 
     def in_edges_spread(self, object: str, most: int) -> tuple[tuple[str, str], ...]:

@@ -132,6 +132,7 @@ def is_later(date: dt.date, moment: Scalar) -> bool | None:
     return date > moment if known and date != moment else None
 
 
+@functools.lru_cache(maxsize=4_096)
 def parse_expression(expression: str) -> ast.expr:
     """The expression's tree, of at most 40 levels. Raises ExpressionError."""
     if len(expression) > 500:

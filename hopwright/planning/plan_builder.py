@@ -134,7 +134,7 @@ class PlanBuilder:
             or self.traversals.degree(entity) > self.preferences.ceiling
         ):
             return False
-        return self._tokens.keys().isdisjoint(self._telling(entity))
+        return self._tokens.keys().isdisjoint(self.traversals.tokens(entity))
 
     def list_found(self) -> list[str]:
         """The entities that the steps so far have found."""

@@ -298,8 +298,18 @@ class GraphTraversals:
 
     def _list_worked_for(self, partner: str) -> tuple[str, ...]:
         """The owners of whole lists in works of which somebody had a part."""
-        works = {work for credit in self.table.credits for work in self.graph.subjects(credit, partner)}
-        owners = {owner for work in works for name in self.table.lists for owner in self.graph.subjects(name, work)}
+        works = {
+            work
+            for credit in frozenset(self.table.credits).intersection(self.graph.in_properties(partner))
+            for work in self.graph.subjects(credit, partner)
+        }
+        lists = frozenset(self.table.lists)
+        owners = {
+            owner
+            for work in works
+            for name in lists.intersection(self.graph.in_properties(work))
+            for owner in self.graph.subjects(name, work)
+        }
         return tuple(sorted(owners - {partner}))
 
     def _list_close_deaths(self, owner: str) -> tuple[UsableLiteral, ...]:
@@ -319,12 +329,15 @@ class GraphTraversals:
 
     def tied_deaths(self, owner: str, topic: str) -> tuple[UsableLiteral, ...]:
         """The close deaths of those who had a part in a work of an owner's: a mother's has to do with no work."""
-        tied = {other for credit in self.table.credits for other in self.graph.objects(topic, credit)}
-        return tuple(death for death in self.close_deaths(owner) if death.entity in tied)
+        if not (deaths := self.close_deaths(owner)):
+            return ()
+        tied = {other for property, other in self.graph.out_edges(topic) if property in self.table.credits}
+        return tuple(death for death in deaths if death.entity in tied)
 
     def part(self, whole: WholeList, when: Scalar) -> tuple[tuple[tuple[dt.date, str], ...], ...]:
         """What of a list lies before a moment and what after it; nothing where one side is empty or not certain."""
-        sides = {later: tuple(one for one in whole.dates if is_later(one[0], when) is later) for later in (False, True)}
+        later = [(is_later(one[0], when), one) for one in whole.dates]
+        sides = {side: tuple(one for found, one in later if found is side) for side in (False, True)}
         same = [one for one in whole.dates if one[0] == when and isinstance(when, dt.date)]
         if not all(sides.values()) or len(whole.dates) != sum(map(len, sides.values())) + len(same):
             return ()  # of some it is not known whether they came before or after
@@ -345,7 +358,10 @@ class GraphTraversals:
     def _reverse_from(self, entity: str) -> tuple[Edge, ...]:
         """Facts (x, property, entity) where x is the only subject, of properties whose reverse holds in reality."""
         found = []
+        told = set(self.graph.in_properties(entity))
         for property, entry in self._alone:
+            if property not in told:
+                continue
             if not entry.series and not self.classes.allows_reverse(property):
                 continue
             subjects = self.graph.subjects(property, entity)
@@ -414,7 +430,10 @@ class GraphTraversals:
     def _list_whole(self, entity: str) -> tuple[WholeList, ...]:
         """The whole lists of an entity of which every member has its date."""
         found = []
+        told = {property for property, _ in self.graph.out_edges(entity)}
         for property in self.table.lists:
+            if property not in told:
+                continue
             members = self.graph.objects(entity, property)
             for measure in self.table.entity[property].ordered_by if len(members) >= FEWEST_LISTED else ():
                 dates = [

@@ -32,6 +32,7 @@ _ENDS = re.compile(r"^[^\S\n]+|[^\S\n]+$", re.MULTILINE)
 _BRACKETS = re.compile(r"[^\S\n]*\([^()\n]*\)[^\S\n]*$", re.MULTILINE)
 _ARTICLES = re.compile(r"^(?:the|an|a) (?=[^\W_])", re.MULTILINE)
 _DROP_LINES = re.compile(r"[^\w\n]+|_")
+_BEYOND_MARKS = re.compile(r"[^\x00-\x7f\u0300-\u036f]")
 
 
 def fold(name: str) -> str:
@@ -167,7 +168,11 @@ def _join_keys(names: Sequence[str]) -> list[str]:
     if ascii:
         text = text.encode().translate(None, _DROPPED).decode()
     else:
-        text = _DROP_LINES.sub("", unicodedata.normalize("NFKD", text))
+        text = unicodedata.normalize("NFKD", text)
+        if _BEYOND_MARKS.search(text):
+            text = _DROP_LINES.sub("", text)
+        else:  # English letters and their marks, as nearly all names are
+            text = text.encode("ascii", "ignore").translate(None, _DROPPED).decode()
     return [key or loose_key(name) for key, name in zip(text.split("\n"), names, strict=True)]
 
 

@@ -124,6 +124,9 @@ class SmallWorld:
     def out_edges(self, subject: str) -> tuple[tuple[str, str], ...]:
         return tuple((p, o) for s, p, o in self.facts if s == subject)
 
+    def in_properties(self, object: str) -> list[str]:
+        return list(dict.fromkeys(property for property, _ in self.in_edges_spread(object, 1_000_000)))
+
     def in_edges_spread(self, object: str, most: int) -> tuple[tuple[str, str], ...]:
         return tuple((p, s) for s, p, o in self.facts if o == object)[:most]
 

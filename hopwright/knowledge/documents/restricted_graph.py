@@ -79,6 +79,10 @@ class RestrictedGraph:
         held = [one.property for facts in self._facts.values() for one in facts]
         return tuple(dict.fromkeys([*self._by_property, *held]))
 
+    def in_properties(self, object: str) -> list[str]:
+        """See FactGraph."""
+        return list(dict.fromkeys(p for _, p, _ in self._by_object.get(object, ())))
+
     def in_edges_spread(self, object: str, most: int) -> tuple[tuple[str, str], ...]:
         """See FactGraph."""
         return tuple((p, s) for s, p, _ in self._by_object.get(object, ())[:most])

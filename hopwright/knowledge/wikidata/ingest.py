@@ -214,21 +214,16 @@ def _build(
 
 
 def _read_names(source: CorpusFile, ledger: _LineCounter, letter: str) -> NameColumns:
-    parts: list[NameBlock] = []
+    columns: tuple[list[NDArray[Any]], ...] = ([], [], [], [], [])
     lines: list[NDArray[np.int64]] = []
     parse = parse_names if letter == "Q" else _parse_relations
     for block in _parse(source, parse):
         first = ledger.note(source, block.lines, block.bad)
-        parts.append(block)
+        parts: tuple[NDArray[Any], ...] = (block.ids, block.counts, block.blob, block.lengths, block.hashes)
+        for column, part in zip(columns, parts, strict=True):
+            column.append(part)
         lines.append(block.line + first)
-    names = NameColumns(
-        np.concatenate([part.ids for part in parts]),
-        np.concatenate([part.counts for part in parts]),
-        np.concatenate([part.blob for part in parts]),
-        np.concatenate([part.lengths for part in parts]),
-        np.concatenate([part.hashes for part in parts]),
-    )
-    del parts
+    names = NameColumns(*map(_join, columns))
     _, kept = np.unique(names.ids, return_index=True)
     if len(kept) < len(names.ids):
         again = np.ones(len(names.ids), bool)
@@ -239,6 +234,13 @@ def _read_names(source: CorpusFile, ledger: _LineCounter, letter: str) -> NameCo
         names = keep_lines(names, ~again)
     ledger.close(source)
     return names
+
+
+def _join(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    """One array of the parts, which are let go: all columns in parts and whole at once would be the most memory."""
+    whole: NDArray[Any] = np.concatenate(parts)
+    parts.clear()
+    return whole
 
 
 def _parse_relations(block: bytes) -> NameBlock:

@@ -41,13 +41,14 @@ class NameColumns:
     ids: U32
     counts: NDArray[np.int64]
     blob: U8
-    lengths: NDArray[np.int64]
+    lengths: U32
     hashes: U64
 
     @classmethod
     def empty(cls) -> NameColumns:
         none = np.zeros(0, np.int64)
-        return cls(np.zeros(0, np.uint32), none, np.zeros(0, np.uint8), none, np.zeros(0, np.uint64))
+        ids = np.zeros(0, np.uint32)
+        return cls(ids, none, np.zeros(0, np.uint8), ids, np.zeros(0, np.uint64))
 
 
 def keep_lines(names: NameColumns, keep: NDArray[np.bool_]) -> NameColumns:
@@ -136,24 +137,38 @@ class EdgeColumns:
     ) -> tuple[U64, NDArray[np.uint8]]:
         """All facts, and for each of them whether it is but derived from another."""
         place = {int(id): number for number, id in enumerate(property_ids)}
+        known = [pair for pair in implied if pair[0] in place and pair[1] in place]
         shift = np.uint64(self.packing.entity_bits)
-        properties = (keys >> shift) & np.uint64((1 << self.packing.property_bits) - 1)
+        if not known:
+            return keys, np.zeros(len(keys), np.uint8)
+        telling = np.zeros(len(place), bool)
+        telling[[place[one] for pair in known for one in pair[:2]]] = True
+        some, properties = self._pick(keys, telling)
         parts = []
-        for one, other, first_only in implied:
-            if one not in place or other not in place:
-                continue
-            upper, _, lower = self.packing.split(keys[properties == place[one]])
+        for one, other, first_only in known:
+            upper, _, lower = self.packing.split(some[properties == place[one]])
             apart = upper != lower
             if first_only:
-                apart &= ~np.isin(lower, self.packing.split(keys[properties == place[other]])[0])
+                apart &= ~np.isin(lower, self.packing.split(some[properties == place[other]])[0])
             top = shift + np.uint64(self.packing.property_bits)
             parts.append((lower[apart] << top) | (np.uint64(place[other]) << shift) | upper[apart])
-        if not parts:
-            return keys, np.zeros(len(keys), np.uint8)
-        whole = np.union1d(keys, np.concatenate(parts))
-        derived = np.ones(len(whole), np.uint8)
-        derived[np.searchsorted(whole, keys)] = 0
-        return whole, derived
+        more = np.unique(np.concatenate(parts))
+        place_of = np.searchsorted(keys, more)
+        new = keys[np.minimum(place_of, len(keys) - 1)] != more
+        place_of, more = place_of[new], more[new]
+        derived = np.insert(np.zeros(len(keys), np.uint8), place_of, 1)
+        return np.insert(keys, place_of, more), derived
+
+    def _pick(self, keys: U64, telling: NDArray[np.bool_]) -> tuple[U64, U16]:
+        """The words of the properties that tell, and those properties."""
+        words, numbers = [], []
+        for first in range(0, len(keys), _CHUNK):
+            part = keys[first : first + _CHUNK]
+            properties = self.packing.split(part)[1].astype(np.uint16)
+            chosen = telling[properties]
+            words.append(part[chosen])
+            numbers.append(properties[chosen])
+        return np.concatenate([keys[:0], *words]), np.concatenate([np.zeros(0, np.uint16), *numbers])
 
     def turned(self) -> tuple[U64, NDArray[np.uint8]]:
         """The words that sort by object, property and subject, and for each of them whether it is derived."""
@@ -162,6 +177,13 @@ class EdgeColumns:
         if not self.derived.any():
             keys.sort()
             return keys, self.derived
+        if 2 * self.packing.entity_bits + self.packing.property_bits < 64:  # the flag sorts with its word
+            keys <<= np.uint64(1)
+            keys |= self.derived
+            keys.sort()
+            derived = (keys & np.uint64(1)).astype(np.uint8)
+            keys >>= np.uint64(1)
+            return keys, derived
         order = np.argsort(keys)
         return keys[order], self.derived[order]
 
@@ -203,7 +225,12 @@ def add_edges(writer: ArrayWriter, edges: EdgeColumns) -> dict[str, int]:
 
 
 def _order_by_property(properties: U16) -> U32:
-    return np.argsort(properties, kind="stable").astype(np.uint32)
+    """The edges' places by property and then place: words of both are sorted many times faster than places are."""
+    words = properties.astype(np.uint64)
+    words <<= np.uint64(32)
+    words |= np.arange(len(words), dtype=np.uint64)
+    words.sort()
+    return words.astype(np.uint32)
 
 
 def running_starts(lengths: NDArray[Any], dtype: type | None = None) -> NDArray[Any]:

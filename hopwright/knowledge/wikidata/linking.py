@@ -1,67 +1,50 @@
 """From a name in a text to an entity of the graph, or to a reason why not.
 
 Candidates are all entities that bear the name. Each is described by a few numbers: whether the name is its
-label, how well connected it is, whether it is of the kind that the question or the text asks for, and how
-much of the text agrees with what the graph says of it. A logistic choice model over the candidates turns
-these into probabilities; when the best is not probable enough, nothing is linked.
+label, how well connected it is, whether it is of the kind that the question or the text asks for, how often
+it and its like are values of the relation asked for, what the name's brackets say, and how much of the text
+agrees with what the graph says of it. A logistic choice model (`link_model`) turns these into probabilities of
+the candidates and of the outcome that the graph does not hold whoever is meant; when the best candidate is not
+probable enough, nothing is linked.
 """
 
 from __future__ import annotations
 
 import functools
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hopwright.knowledge.wikidata.context import NameContext
 from hopwright.knowledge.wikidata.entity_kinds import (
+    FAMILIES,
     ExpectedAnswerKind,
     LinkingKind,
     class_nouns,
     describe_kind,
     expect,
     kinds_of,
+    kinds_of_noun,
     widen,
+)
+from hopwright.knowledge.wikidata.link_model import find_chances, weigh
+from hopwright.knowledge.wikidata.name_description import (
+    NameDescription,
+    compare_alias,
+    describe_name,
+    find_years,
+    strip_brackets,
 )
 from hopwright.knowledge.wikidata.store import GraphStore, NameMatch
 from hopwright.text.folding import fold
 from hopwright.text.stems import content_stems
 
-WEIGHTS: dict[str, float] = {
-    "label": 1.0,
-    "degree": 0.7,
-    "degree_in_text": -0.5,
-    "noun_asked": 2.0,
-    "kind_asked": 1.0,
-    "other_asked": -1.5,
-    "fact": 5.0,
-    "other_told": -4.9,
-    "misfit_told": -1.3,
-    "unclassed_told": -0.2,
-    "mentions": 2.2,
-    "own_words": 1.3,
-    "only": 3.5,
-    "lead": 1.25,
-    "description": 2.1,
-    "class_words": 0.7,
-    "years": 1.5,
-    "silent": -1.1,
-    "size": -1.7,
-}
-"""Log-odds per unit of each feature. Those of the text are fitted on the homonyms of real facts (half of
-the names; measured on the other half), with and without descriptions in the store; the rest are set by
-hand."""
-NEITHER = 3.4
-"""Score of the choice that the text does not tell which of several entities is meant, fitted with the
-weights.
-"""
-_POPULARITY = 1.8
-"""Added weight of the degree where the text does not describe the name itself: then the better known is
-meant.
-"""
-_PROBABLE = 0.5
-_PROBABLE_UNTOLD = 0.9
+PROBABLE = 0.72
+"""A candidate is linked from this probability on."""
+_FAMILIES = dict(zip(("person", "place", "group", "work"), (frozenset({"person"}), *FAMILIES), strict=True))
 _MOST = 64
+_FEW = 5
 _NEIGHBOURS = 400
 _SECOND = 40
 _WITHIN = frozenset({"P131", "P17", "P27", "P30"})
@@ -69,7 +52,7 @@ _WITHIN = frozenset({"P131", "P17", "P27", "P30"})
 
 @dataclass(frozen=True, slots=True)
 class EntityLink:
-    """A linked name: the entity, and how probable it is among those that bear the name."""
+    """A linked name: the entity, and how probable it is that the name means it and nobody else, in the graph or not."""
 
     entity: str
     probability: float
@@ -117,16 +100,18 @@ class Linker:
         if not scored:
             found = self._show(self._store.id_of(matches[0].entity))
             return Abstention(f"{len(matches)} candidates, none of the kind asked for (such as {found})")
-        best = scored[0]
         told = bool(describe_kind(context, used).noun)
-        chance = _find_chance(scored, told)
-        if chance < (_PROBABLE if told else _PROBABLE_UNTOLD):
-            pair = f"{self._show(best.id)} and {self._show(scored[1].id)}"
-            return Abstention(f"{len(scored)} candidates, two stay close: {pair}")
+        chances = find_chances([one.score for one in scored], describe_alone(used, question, len(scored)), told=told)
+        best, chance = scored[0], chances.candidates[0]
         letters = sum(char.isalpha() for char in used)
-        weak = best.match.rank == 2 or (not best.match.by_label and letters < 4) or not letters
+        weak = (not best.match.by_label and letters < 4) or not letters
         if weak and not _has_support(best.features):
             return Abstention(f"{used!r} is too weak a name for {self._show(best.id)} without further evidence")
+        if chance < PROBABLE:
+            if len(scored) == 1 or chances.absent > max(chances.candidates[1], 1.0 - PROBABLE):
+                return Abstention(f"{used!r} may well mean none that the graph holds (nearest: {self._show(best.id)})")
+            pair = f"{self._show(best.id)} and {self._show(scored[1].id)}"
+            return Abstention(f"{len(scored)} candidates, two stay close: {pair}")
         return EntityLink(best.id, round(chance, 6))
 
     def score(self, matches: Sequence[NameMatch], name: str, question: str, context: str) -> list[ScoredCandidate]:
@@ -137,6 +122,7 @@ class Linker:
             asked = ExpectedAnswerKind(asked.kinds | self._kinds_of_relation(relation), asked.noun)
         told = describe_kind(context, name)
         text = NameContext(f"{question} {context}", name)
+        said = describe_name(name, context)
         rivals: list[tuple[str, NameMatch, dict[str, float]]] = []
         for match in matches:
             id = self._store.id_of(match.entity)
@@ -147,6 +133,10 @@ class Linker:
                 continue
             features.pop("misfit_asked", None)
             features |= self._fit(id, told, "told")
+            features |= self._compare_name(id, match, name, said)
+            features |= self._compare_relation(id, match, relation, subject)
+            if "alias_unlike" in features or "alias_part" in features:
+                features["alias_untypical"] = max(-1.0 - features.get("typical", 0.0), 0.0)
             features["label"] = float(match.by_label)
             features["degree"] = math.log10(1 + match.degree)
             if text.stems and told.noun:
@@ -156,7 +146,8 @@ class Linker:
             rivals.append((id, match, features))
         self._compare_words(rivals, text)
         scored = [
-            ScoredCandidate(id, match, features, _weigh(features, bool(told.noun))) for id, match, features in rivals
+            ScoredCandidate(id, match, features, weigh(features, told=bool(told.noun)))
+            for id, match, features in rivals
         ]
         return sorted(scored, key=_by_score)
 
@@ -260,6 +251,49 @@ class Linker:
         dates = (literal for literal in self._store.literals(id) if literal.datatype == "dateTime")
         return {literal.value[:4] for literal in dates}
 
+    def _compare_name(self, id: str, match: NameMatch, name: str, said: NameDescription) -> dict[str, float]:
+        """How the name fits the candidate's label, and what its brackets say the candidate's classes and years."""
+        kinds = self._kinds(id)
+        features = {"found": 1.0} | {f"is_{name}": 1.0 for name, family in _FAMILIES.items() if kinds & family}
+        if not match.by_label:
+            features[f"alias_{compare_alias(name, self._store.label(id))}"] = 1.0
+        if match.rank:
+            features["loose" if match.rank == 1 else "stripped"] = 1.0
+        for noun in said.nouns[:1]:
+            features |= self._fit(id, ExpectedAnswerKind(kinds_of_noun(noun), noun), "said")
+        if said.stems:
+            known = {stem for stem, _ in self._profile(id)} | {noun[:5] for noun in class_nouns(self._store, id)}
+            features["words_said"] = len(said.stems & known) / len(said.stems)
+        if said.years and (years := self._all_years(id)):
+            features["year_said" if said.years & years else "other_year_said"] = 1.0
+        return features
+
+    def _compare_relation(self, id: str, match: NameMatch, relation: str, subject: str) -> dict[str, float]:
+        """How common the candidate and its classes are as values of the relation asked for; whether others are told."""
+        if not relation:
+            return {}
+        common = self._store.count_subjects(relation, id)
+        features = {"values": math.log10(1 + common), "degree_asked": math.log10(1 + match.degree)}
+        if nouns := self._nouns_of_relation(relation):
+            shares = [nouns.get(one, 0.0) for one in class_nouns(self._store, id)]
+            features["typical"] = math.log10(max(shares, default=0.0) + 0.003)
+        subjects = [self._store.id_of(one.entity) for one in self._store.matches(subject)[:_FEW]]
+        values = {value for one in subjects for value in self._store.objects(one, relation)}
+        if values and id not in values:
+            features["other_fact"] = 1.0
+        return features
+
+    @functools.lru_cache(maxsize=2_000)  # noqa: B019
+    def _nouns_of_relation(self, property: str) -> dict[str, float]:
+        """Share of the property's values that each noun of a class names; empty where too few have a class."""
+        nouns = [class_nouns(self._store, one) for one in self._store.sample_objects(property, 300)]
+        counts = Counter(noun for one in nouns for noun in one)
+        classed = sum(map(bool, nouns))
+        return {noun: count / classed for noun, count in counts.items()} if classed >= 5 else {}
+
+    def _all_years(self, id: str) -> frozenset[int]:
+        return find_years(f"{self._store.stored_description(id)} {' '.join(self._years(id))}")
+
     def _has_fact(self, id: str, relation: str, subject: str) -> bool:
         folded = fold(subject)
         return any(
@@ -306,18 +340,16 @@ def _is_variant(alias: str, name: str) -> bool:
     return len(initials) > 2 and fold(alias).replace(".", "") == initials
 
 
-def _weigh(features: dict[str, float], told: bool) -> float:
-    score = sum(WEIGHTS.get(key, 0.0) * value for key, value in features.items())
-    return score if told else score + _POPULARITY * features["degree"]
-
-
-def _find_chance(scored: list[ScoredCandidate], told: bool) -> float:
-    """Probability of the first; where a text describes one of several, it competes with `NEITHER` as well."""
-    best = scored[0].score
-    rest = [math.exp(one.score - best) for one in scored]
-    if told and len(scored) > 1:
-        rest.append(math.exp(min(NEITHER - best, 50.0)))
-    return 1.0 / sum(rest)
+def describe_alone(name: str, question: str, candidates: int) -> dict[str, float]:
+    """What is known of the name without any candidate, for the outcome that none of them is meant."""
+    words = len(strip_brackets(name).split())
+    return {
+        "always": 1.0,
+        "one_word": float(words == 1),
+        "many_words": float(words > 2),
+        "several": math.log10(candidates),
+        "asked": float(bool(question)),
+    }
 
 
 def _has_support(features: dict[str, float]) -> bool:
@@ -326,6 +358,9 @@ def _has_support(features: dict[str, float]) -> bool:
         "kind_asked",
         "noun_told",
         "kind_told",
+        "noun_said",
+        "kind_said",
+        "year_said",
         "fact",
         "mentions",
         "description",

@@ -51,7 +51,7 @@ class NameBlock:
     line: I64
     counts: I64
     blob: U8
-    lengths: I64
+    lengths: U32
     hashes: U64
 
 
@@ -105,7 +105,8 @@ def parse_names(block: bytes, letter: str = "Q") -> NameBlock:
         block, kept, bad = _clean_names(block, letter)
         if not block:
             none = np.zeros(0, np.int64)
-            return NameBlock(lines, bad, none.astype(np.uint32), none, none, data[:0], none, none.astype(np.uint64))
+            ids = none.astype(np.uint32)
+            return NameBlock(lines, bad, ids, none, none, data[:0], ids, none.astype(np.uint64))
         data, fields = _split(block)
         numbers = _check_names(block, data, fields, letter)
         assert numbers is not None
@@ -116,7 +117,7 @@ def parse_names(block: bytes, letter: str = "Q") -> NameBlock:
         names[np.minimum(begin + step, end)] = False
     blob = data[names]
     stop = np.delete(fields.stop, fields.first)
-    lengths = stop - np.delete(fields.start, fields.first) + 1
+    lengths = (stop - np.delete(fields.start, fields.first) + 1).astype(np.uint32)
     hashes = hash_lines(blob.tobytes())
     return NameBlock(lines, bad, numbers.astype(np.uint32), kept, fields.columns - 1, blob, lengths, hashes)
 

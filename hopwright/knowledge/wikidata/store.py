@@ -87,6 +87,7 @@ class GraphStore:
             self._text_row = view("text_row")
             self._text_start, self._text_blob = view("text_start"), view("text_blob")
         self._property_labels = self._read_property_labels()
+        self._known_number = functools.lru_cache(1 << 16)(self._find_number)
 
     @classmethod
     def open(cls, folder: Path) -> GraphStore:
@@ -106,6 +107,9 @@ class GraphStore:
 
     def number(self, id: str) -> int:
         """The dense number of an entity, from 0 in the order of ids; -1 when it is unknown."""
+        return self._known_number(id)
+
+    def _find_number(self, id: str) -> int:
         if id[:1] != "Q":
             return -1
         try:
@@ -191,6 +195,15 @@ class GraphStore:
     def subjects(self, property: str, object: str) -> tuple[str, ...]:
         """All subjects of (·, property, object)."""
         return self._ends(object, property, self._in_start, self._in_edge)
+
+    def count_subjects(self, property: str, object: str) -> int:
+        """How many subjects (·, property, object) has, without reading them."""
+        wanted, number = self._property_number.get(property), self.number(object)
+        if wanted is None or number < 0:
+            return 0
+        stop = self._in_start[number + 1]
+        first = bisect_left(self._in_edge, wanted << 32, self._in_start[number], stop)
+        return bisect_left(self._in_edge, (wanted + 1) << 32, first, stop) - first
 
     def out_edges(self, subject: str) -> tuple[tuple[str, str], ...]:
         """(property, object) of every triplet that the entity is subject of."""

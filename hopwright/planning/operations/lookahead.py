@@ -103,18 +103,18 @@ def list_joint_partners(builder: PlanBuilder, readers: Sequence[str], entity: st
         joint = [one for one in list_joint(builder, entity) if one.work != topic and suits(one.work)]
     found: dict[Edge, None] = {}
     for one in joint:
-        listed = {work for _, work in one.whole.dates} - {topic}
-        if entity == one.owner:
-            parts = (one.credit, *traversals.table.entity[one.credit].found_by)
-            edges = [edge for edge in traversals.lookups_to(one.partner) if edge.property in parts]
-            found |= dict.fromkeys(edge for edge in edges if edge.subject not in listed)
+        ours = entity == one.owner
+        edges = [edge for edge in traversals.lookups_to(one.partner if ours else one.owner) if edge.subject == topic]
+        if not edges:
+            continue
+        if ours:
+            parts = {one.credit, *traversals.table.entity[one.credit].found_by}
         else:
-            makers = {property for property, end in traversals.graph.out_edges(min(listed)) if end == one.owner}
-            together = {work for work in listed if one.partner in traversals.graph.objects(work, one.credit)}
-            makers -= set(traversals.table.credits)
-            edges = [edge for edge in traversals.lookups_to(one.owner) if edge.property in makers]
-            found |= dict.fromkeys(edge for edge in edges if edge.subject not in together)
-    return [edge for edge in found if edge.subject == topic]
+            other = min(work for _, work in one.whole.dates if work != topic)
+            parts = {property for property, end in traversals.graph.out_edges(other) if end == one.owner}
+            parts -= set(traversals.table.credits)
+        found |= dict.fromkeys(edge for edge in edges if edge.property in parts)
+    return list(found)
 
 
 def _are_of_one_circle(builder: PlanBuilder, subject: str, property: str, other: Edge) -> bool:

@@ -61,6 +61,8 @@ def test_store_equals_a_dictionary(triplets: list[tuple[str, str, str]], names: 
             for p in ("P1", "P2", "P9"):
                 assert store.objects(entity, p) == tuple(o for q, o in out if q == p)
                 assert store.subjects(p, entity) == tuple(s for q, s in into if q == p)
+                assert store.count_subjects(p, entity) == len(store.subjects(p, entity))
+            assert store.in_properties(entity) == list(dict.fromkeys(p for p, _ in into))
         for p in ("P1", "P3"):
             held = sorted(((s, o) for s, q, o in facts if q == p), key=lambda e: (number(e[0]), number(e[1])))
             assert store.edges(p) == tuple(held)
