@@ -8,9 +8,9 @@ import typer
 from flows.commands.options import DryRun, Json, Options, Replace, Store, takes
 from hopwright.settings import (
     CorpusAddParameters,
-    CorpusChainsParameters,
     CorpusIndexParameters,
     CorpusName,
+    CorpusQuestionsParameters,
     CorpusReadParameters,
     CorpusServeParameters,
     DocumentBuildParameters,
@@ -126,19 +126,20 @@ def read_questions(
 
 
 @app.command("questions")
-@takes(CorpusChainsParameters)
+@takes(CorpusQuestionsParameters, leaving_out=("access.batch",))
 def make_questions(
     *,
     folder: Annotated[Path, typer.Argument(help="Folder to write: a new or an empty one.")],
     options: Options,
     store: Store = None,
     replace: Replace = False,
+    dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
     """Make multi-hop questions whose every hop is proven by passages of a corpus."""
     from flows.console.corpus_questions import make
 
-    make(folder, store, options, replace=replace, as_json=as_json)
+    make(folder, store, options, dry_run=dry_run, replace=replace, as_json=as_json)
 
 
 @app.command("build")
