@@ -142,6 +142,22 @@ def make_questions(
     make(folder, store, options, dry_run=dry_run, replace=replace, as_json=as_json)
 
 
+@app.command("tasks")
+@takes(CorpusName)
+def write_tasks(
+    *,
+    folder: Annotated[Path, typer.Argument(help="A folder that `hopwright corpus questions`, build or read wrote.")],
+    target: Annotated[Path, typer.Argument(help="Folder for interface.xml and tasks.json.")],
+    options: Options,
+    most: Annotated[int, typer.Option("--most", min=1, help="Tasks to write, drawn evenly over the set.")] = 100,
+    as_json: Json = False,
+) -> None:
+    """Write a Label Studio interface that shows the passages of each hop, and tasks to import."""
+    from flows.console.corpus_questions import write_tasks
+
+    write_tasks(folder, target, most, options, as_json=as_json)
+
+
 @app.command("build")
 @takes(DocumentBuildParameters, leaving_out=("folder", "replace"))
 def build_questions(

@@ -10,6 +10,7 @@ from flows.console.graph import find_store
 from flows.console.options import merge_options
 from flows.console.output import err, out, print_json
 from hopwright.exports.document_chains import WRITER, DocumentChains, write_document_chains
+from hopwright.exports.document_set import read_set
 from hopwright.knowledge.documents.aligners import TopicPair
 from hopwright.knowledge.documents.index import Retriever
 from hopwright.knowledge.documents.model_aligner import ModelAligner
@@ -18,7 +19,7 @@ from hopwright.knowledge.documents.topic_facts import find_topic
 from hopwright.knowledge.wikidata.source import WikidataSource
 from hopwright.llm.types import Outcome, Request
 from hopwright.release.own_folder import refuse_foreign
-from hopwright.settings import CorpusQuestionsParameters, home, load_parameters
+from hopwright.settings import CorpusName, CorpusQuestionsParameters, home, load_parameters
 from hopwright.stages.models import ModelAccess, grant_command_access, open_models
 from hopwright.stages.resources import describe_source, open_graph
 from tasks.models import require_models
@@ -51,6 +52,22 @@ def make(
         return
     show_counts(figures)
     out.out(str(folder))
+
+
+def write_tasks(folder: Path, target: Path, most: int, options: Mapping[str, Any], *, as_json: bool) -> None:
+    """Write tasks for reviewers."""
+    from annotation.documents import write_document_tasks
+
+    parameters = load_parameters(merge_options({}, options), CorpusName)
+    items = read_set(folder)
+    number = min(most, len(items))
+    chosen = [items[place * len(items) // number] for place in range(number)]
+    with err.status("writing"):
+        written = write_document_tasks(CorpusStore.open(find_folder(parameters)), chosen, target)
+    if as_json:
+        print_json({"folder": str(target), "tasks": written})
+        return
+    out.out(f"{target}: {written:,} tasks, and interface.xml for their project")
 
 
 def show_counts(figures: Mapping[str, Mapping[str, int]]) -> None:

@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hopwright.errors import InputError
 from hopwright.knowledge.documents.store import CorpusStore
 from hopwright.records import Item
+from hopwright.records.json_lines import read_json_lines, validate_row
 from hopwright.release.own_folder import write_own_folder
 from hopwright.runs.files import write_file, write_json_lines
 
@@ -59,6 +61,17 @@ class DocumentSet:
             write_file(aside / "qrels.trec", trec.encode())
             write_file(aside / "counts.json", (json.dumps(counts, indent=1) + "\n").encode())
             write_file(aside / "README.md", card.encode())
+
+
+def read_set(folder: Path) -> list[Item]:
+    """The items of a set. Raises InputError where there is none, and names the line that is wrong."""
+    path = folder / "items.jsonl"
+    if not path.is_file() or not (folder / "qrels.trec").is_file():
+        raise InputError(f"{folder}: no set of questions over documents; `hopwright corpus questions` writes one")
+    items = [validate_row(Item, row, place) for row, place in read_json_lines(path, "hopwright corpus questions")]
+    if not items:
+        raise InputError(f"{path}: no items in it")
+    return items
 
 
 def list_licences(store: CorpusStore) -> list[str]:
