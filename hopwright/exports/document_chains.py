@@ -5,6 +5,7 @@ readings.jsonl                   where a model read the documents: each of its r
 retrievability.jsonl             for each hop, at which rank the index finds its gold passages
 corpus.jsonl, queries.jsonl      BEIR's layout; the passages' ids are the corpus's
 qrels/test.tsv, qrels.trec       which passages are gold for which question, as BEIR and as TREC write it
+recipe.json                      what corpus and index were made of, with hashes, and the commands that make them
 counts.json                      what was found, what was rejected and why
 README.md                        the card, with the licence of every source
 """
@@ -74,9 +75,9 @@ class DocumentChains:
     ) -> None:  # fmt: skip
         """`model` reads where facts are stated, beside the words that say them. Raises InputError where it fails."""
         self.store = retriever.store
+        self.retriever = retriever
         self.model = model
         self._source = source
-        self._retriever = retriever
         self._seed = seed
         aligner = JointAligner([WordAligner(), model]) if model is not None else None
         self.graph = CorpusGraph(source, self.store.documents(), aligner)
@@ -211,7 +212,7 @@ class DocumentChains:
         """
         ranks: list[int | None] = []
         for hop, evidence in zip(made.item.hops, made.evidence, strict=True):
-            found = [hit.passage.row for hit in self._retriever.search(hop.question, _DEPTH, "bm25")]
+            found = [hit.passage.row for hit in self.retriever.search(hop.question, _DEPTH, "bm25")]
             places = [min((found.index(row) for row in rows if row in found), default=None) for rows in evidence.rows]
             known = [one for one in places if one is not None]
             ranks.append(max(known) + 1 if known and len(known) == len(places) else None)
@@ -229,7 +230,7 @@ def write_document_chains(
     """
     refuse_foreign(folder, WRITER, replace=replace)
     counts = ChainCounts()
-    found = DocumentSet(maker.store)
+    found = DocumentSet(maker.retriever)
     for made in maker.make([int(one) for one in parameters.hops], parameters.most, counts, tell):
         item, ranks = maker.rank(made)
         rows = sorted(frozenset().union(*(one.gold for one in made.evidence)))

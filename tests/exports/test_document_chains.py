@@ -14,6 +14,7 @@ from hopwright.errors import InputError
 from hopwright.exports.document_chains import ChainCounts, DocumentChains, write_document_chains
 from hopwright.knowledge.documents.index import Retriever, build_index
 from hopwright.knowledge.documents.model_aligner import ModelAligner
+from hopwright.knowledge.documents.store import CorpusStore
 from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.source import WikidataSource
 from hopwright.knowledge.wikidata.store import GraphStore
@@ -208,3 +209,16 @@ def test_a_models_reading_proves_what_words_alone_do_not(source: WikidataSource,
     assert {span.text.endswith("stood behind the camera.") for hop in told for span in hop.evidence.spans} == {True}
     assert not any("stood behind" in span.text for hop in hops if not hop.verify for span in hop.evidence.spans)
     assert "read by local/tiny" in (tmp_path / "read" / "README.md").read_text("utf-8")
+
+
+def test_the_recipe_makes_the_same_corpus_again(made: Made, tmp_path: Path) -> None:
+    _, retriever, folder, _ = made
+    recipe = json.loads((folder / "recipe.json").read_text("utf-8"))
+    adding, indexing = recipe["commands"]
+    assert adding.startswith("hopwright corpus add a.jsonl --corpus corpus ")
+    assert indexing == "hopwright corpus index --corpus corpus --language english --shards 1"
+    (source,) = recipe["corpus"]["sources"]
+    settings = {name: value for name, value in source["settings"].items() if value != ""}
+    add(retriever.store.folder.parent / "a.jsonl", tmp_path / "again", **settings)
+    assert CorpusStore.open(tmp_path / "again").manifest.content == recipe["corpus"]["sha256"]
+    assert str(retriever.store.folder.parent) not in (folder / "recipe.json").read_text("utf-8")
