@@ -90,6 +90,15 @@ def test_what_is_found_is_proven_or_rejected(made: Made) -> None:
     assert len(read(made[2] / "items.jsonl")) == counts.written.total()
 
 
+def test_five_hops_are_made_where_they_are_asked_for(made: Made, tmp_path: Path) -> None:
+    source, retriever, _, _ = made
+    chains = {hop.index for row in read(made[2] / "items.jsonl") for hop in Item.model_validate(row).hops}
+    assert max(chains) == 4
+    maker = DocumentChains(source, retriever, [FACTS], seed=3)
+    found = list(maker.make([5], 5, ChainCounts(), lambda line: None))
+    assert all((one.item.topology, len(one.item.hops)) == ("chain-5", 5) for one in found)
+
+
 def test_no_other_passage_of_the_corpus_names_both_ends(made: Made) -> None:
     """Necessity, found anew by reading every text: beside the gold passages nothing holds both names."""
     _, _, folder, _ = made
