@@ -44,6 +44,8 @@ _GUIDE_STYLE = " ".join(
         "code { background: rgba(127, 127, 127, 0.18); border-radius: 3px; padding: 0 4px; }",
     )
 )
+_DOCUMENT_ERRORS = {"Wrong character meant": "Wrong entity meant", "Name overlooked": "Not in the passages"}
+"""What may be wrong with a question about a novel → what may be with one over documents in its place."""
 _GROUP = "hw-of-"
 _ALWAYS = "hw-shown"
 """What a blind interface shows beside its question, too."""
@@ -90,6 +92,16 @@ def load_novel_interface() -> str:
     """The interface of a question about a novel: that of a whole question without options, with its paragraphs."""
     folder = resources.files(__package__).joinpath("interfaces")
     root = ET.fromstring(folder.joinpath("novel.xml").read_text("utf-8"))
+    return _fill(root, CRITERIA[ReviewTaskKind.MULTI_HOP])
+
+
+@functools.cache
+def load_document_interface() -> str:
+    """The interface of a question over documents: that of one about a novel, with the errors of passages."""
+    folder = resources.files(__package__).joinpath("interfaces")
+    root = ET.fromstring(folder.joinpath("novel.xml").read_text("utf-8"))
+    for choice in root.iter("Choice"):
+        choice.set("value", _DOCUMENT_ERRORS.get(choice.attrib["value"], choice.attrib["value"]))
     return _fill(root, CRITERIA[ReviewTaskKind.MULTI_HOP])
 
 

@@ -6,7 +6,9 @@
 STORE is a graph store (`hopwright graph ingest`), whose property names and aliases tell the words of a relation.
 Re-DocRED: of each labelled relation with evidence, whether a sentence is found, and whether it is one of the
 evidence, also for those alone whose both names are written in one of the evidence sentences; and how many relations
-that are not labelled are found for the same pairs of types, which a graph rarely holds either.
+that are not labelled are found for the same pairs of types, which a graph rarely holds either. Of a model's readings,
+what the check against the text lets pass: of one who tells the evidence of every labelled relation, and of one who
+tells a sentence drawn at random for relations that are not labelled.
 2WikiMultihopQA: of each evidence triple whose supporting passage is there, whether it is found in that passage, and
 whether in the supporting sentence.
 """
@@ -16,6 +18,7 @@ from __future__ import annotations
 import argparse
 import datetime as dt
 import json
+import random
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -31,6 +34,8 @@ from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
 
 Measure = Counter[str]
+_RUN = 3
+"""Sentences that may state a fact together, as `model_aligner` has it."""
 _COMMON = 5
 """Relations between two types that are labelled as often as this are tried on all pairs of such types."""
 
@@ -66,6 +71,11 @@ def measure_redocred(documents: list[dict[str, Any]], graph: GraphStore, table: 
         for document in documents:
             measure_document(document, graph, table, common, total, said)
         print_redocred(total, "with a word of the relation" if said else "both names in a sentence")
+    held: Measure = Counter()
+    draw = random.Random(11)
+    for document in documents:
+        measure_readings(document, common, held, draw)
+    print_readings(held)
 
 
 def measure_document(
@@ -77,15 +87,7 @@ def measure_document(
     said: bool,
 ) -> None:
     """Add one document's figures."""
-    places, words = [], []
-    position = 0
-    for sentence in document["sents"]:
-        words.append(" ".join(sentence))
-        places.append((position, position + len(words[-1])))
-        position += len(words[-1]) + 1
-    names = [tuple(dict.fromkeys(" ".join(one["name"].split()) for one in vertex)) for vertex in document["vertexSet"]]
-    text = AlignedText(" ".join(words), [document["title"]], places)
-    ends = [read_end(vertex[0]["type"], held) for vertex, held in zip(document["vertexSet"], names, strict=True)]
+    text, ends = read_document(document)
     labelled = {(label["h"], label["r"], label["t"]): label["evidence"] for label in document["labels"]}
     for (head, property, tail), evidence in labelled.items():
         if evidence:
@@ -106,6 +108,61 @@ def measure_document(
                 if (head, property, tail) not in labelled:
                     total["not labelled"] += 1
                     total["false alarms"] += bool(find(text, ends[head], ends[tail], property, graph, table, said))
+
+
+def measure_readings(
+    document: dict[str, Any], typed: dict[tuple[str, str], set[str]], total: Measure, draw: random.Random
+) -> None:
+    """Add what of right and of wrong readings is borne out: both ends in three sentences at most (`model_aligner`)."""
+    text, ends = read_document(document)
+    labelled = {(label["h"], label["r"], label["t"]): label["evidence"] for label in document["labels"]}
+    for (head, _, tail), evidence in labelled.items():
+        if evidence:
+            runs = list_runs(sorted(evidence))
+            passed = [run for run in runs if locate(text, ends[head], ends[tail], *run)]
+            total["right"] += 1
+            total["right, passed"] += bool(passed)
+    kinds = [vertex[0]["type"] for vertex in document["vertexSet"]]
+    for head in range(len(ends)):
+        for tail in range(len(ends)):
+            for property in typed.get((kinds[head], kinds[tail]), ()) if head != tail else ():
+                if (head, property, tail) not in labelled:
+                    place = draw.randrange(len(text.sentences))
+                    total["wrong"] += 1
+                    total["wrong, passed"] += locate(text, ends[head], ends[tail], place, place)
+
+
+def list_runs(evidence: list[int]) -> list[tuple[int, int]]:
+    """The evidence as a reader may tell it: sentences that follow one another, and each alone."""
+    return [(first, last) for first in evidence for last in evidence if first <= last < first + _RUN]
+
+
+def locate(text: AlignedText, head: FactEnd, tail: FactEnd, first: int, last: int) -> bool:
+    """Whether both ends stand in some sentences."""
+    return text.locate(head, tail, text.sentences[first][0], text.sentences[last][1]) is not None
+
+
+def print_readings(total: Measure) -> None:
+    """One line."""
+    print(
+        f"Re-DocRED, readings held against the text: {total['right, passed']} of {total['right']} relations "
+        f"({total['right, passed'] / total['right']:.1%}) where a reader tells the evidence; "
+        f"{total['wrong, passed']} of {total['wrong']} ({total['wrong, passed'] / total['wrong']:.2%}) where one tells "
+        "a sentence at random for a relation that is not labelled"
+    )
+
+
+def read_document(document: dict[str, Any]) -> tuple[AlignedText, list[FactEnd]]:
+    """The text of a document, and the ends that its relations may have."""
+    places, words = [], []
+    position = 0
+    for sentence in document["sents"]:
+        words.append(" ".join(sentence))
+        places.append((position, position + len(words[-1])))
+        position += len(words[-1]) + 1
+    names = [tuple(dict.fromkeys(" ".join(one["name"].split()) for one in vertex)) for vertex in document["vertexSet"]]
+    text = AlignedText(" ".join(words), [document["title"]], places)
+    return text, [read_end(vertex[0]["type"], held) for vertex, held in zip(document["vertexSet"], names, strict=True)]
 
 
 def read_end(kind: str, names: tuple[str, ...]) -> FactEnd:

@@ -8,9 +8,9 @@ import typer
 from flows.commands.options import DryRun, Json, Options, Replace, Store, takes
 from hopwright.settings import (
     CorpusAddParameters,
-    CorpusChainsParameters,
     CorpusIndexParameters,
     CorpusName,
+    CorpusQuestionsParameters,
     CorpusReadParameters,
     CorpusServeParameters,
     DocumentBuildParameters,
@@ -126,19 +126,36 @@ def read_questions(
 
 
 @app.command("questions")
-@takes(CorpusChainsParameters)
+@takes(CorpusQuestionsParameters, leaving_out=("access.batch",))
 def make_questions(
     *,
     folder: Annotated[Path, typer.Argument(help="Folder to write: a new or an empty one.")],
     options: Options,
     store: Store = None,
     replace: Replace = False,
+    dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
     """Make multi-hop questions whose every hop is proven by passages of a corpus."""
     from flows.console.corpus_questions import make
 
-    make(folder, store, options, replace=replace, as_json=as_json)
+    make(folder, store, options, dry_run=dry_run, replace=replace, as_json=as_json)
+
+
+@app.command("tasks")
+@takes(CorpusName)
+def write_tasks(
+    *,
+    folder: Annotated[Path, typer.Argument(help="A folder that `hopwright corpus questions`, build or read wrote.")],
+    target: Annotated[Path, typer.Argument(help="Folder for interface.xml and tasks.json.")],
+    options: Options,
+    most: Annotated[int, typer.Option("--most", min=1, help="Tasks to write, drawn evenly over the set.")] = 100,
+    as_json: Json = False,
+) -> None:
+    """Write a Label Studio interface that shows the passages of each hop, and tasks to import."""
+    from flows.console.corpus_questions import write_tasks
+
+    write_tasks(folder, target, most, options, as_json=as_json)
 
 
 @app.command("build")

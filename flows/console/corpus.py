@@ -26,6 +26,8 @@ from hopwright.settings import (
 
 _SHOWN = 5
 _EXCERPT = 300
+_WAITING = 40
+"""Searches at once that wait for others to answer: for peers, or for an endpoint that embeds the query."""
 
 
 def add(source: Path, options: Mapping[str, Any], *, as_json: bool) -> None:
@@ -121,7 +123,8 @@ def serve(options: Mapping[str, Any]) -> None:
     import uvicorn
 
     parameters = load_parameters(merge_options({}, options), CorpusServeParameters)
-    config = uvicorn.Config(_make_app(parameters), host=parameters.host, port=parameters.port, log_level="info")
+    app = _make_app(parameters)
+    config = uvicorn.Config(app, host=parameters.host, port=parameters.port, log_level="info", access_log=False)
     try:
         uvicorn.Server(config).run()
     except SystemExit:
@@ -131,13 +134,15 @@ def serve(options: Mapping[str, Any]) -> None:
 
 def _make_app(parameters: CorpusServeParameters) -> Any:
     from hopwright.knowledge.documents.index.remote import RemotePart, RemoteRetriever
-    from hopwright.knowledge.documents.index.server import make_app, make_part_app
+    from hopwright.knowledge.documents.index.server import SEARCHES, make_app, make_part_app
 
     part = ShardPart.read(parameters.part)
     if parameters.peers:
-        return make_app(RemoteRetriever([RemotePart(url) for url in parameters.peers]), parameters.topk)
+        return make_app(RemoteRetriever([RemotePart(url) for url in parameters.peers]), parameters.topk, _WAITING)
     retriever = Retriever.open(find_folder(parameters), part)
-    return make_app(retriever, parameters.topk) if part == WHOLE else make_part_app(retriever)
+    if part != WHOLE:
+        return make_part_app(retriever)
+    return make_app(retriever, parameters.topk, _WAITING if retriever.has_vectors else SEARCHES)
 
 
 def serve_tools(options: Mapping[str, Any]) -> None:

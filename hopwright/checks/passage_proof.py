@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from hopwright.errors import ExpressionError
-from hopwright.knowledge.documents.corpus_source import Fact
 from hopwright.knowledge.documents.stated_facts import MentionIndex, Rows, StatedFacts
+from hopwright.knowledge.documents.topic_facts import Fact
 from hopwright.knowledge.facts import Facts
 from hopwright.planning.computation_forms import Extreme, read_form
 from hopwright.planning.execution import execute, resolve, same

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Literal
 
@@ -44,7 +44,7 @@ class GoldFinder:
     def find_facts(self, hop: EvalHop) -> tuple[GoldFact, ...]:
         """Where the facts of a hop are stated; nothing where not all of them are. Raises as `make_task` does."""
         if hop.spans:
-            return tuple(dict.fromkeys((self._cite(span),) for span in hop.spans))
+            return self._group([self._cite(span) for span in hop.spans], hop)
         # A fact that no passage states leaves the hop without gold: half of its facts would look like all of them.
         stated = [tuple(dict.fromkeys((*self._find_own(fact, hop), *self._align(fact)))) for fact in hop.facts]
         return tuple(dict.fromkeys(stated)) if all(stated) else ()
@@ -76,6 +76,45 @@ class GoldFinder:
                 f"{span.start} to {span.end}); name the corpus that they were made from"
             )
         return GoldPlace(document.id, span.start, span.end)
+
+    def _group(self, places: Sequence[GoldPlace], hop: EvalHop) -> tuple[GoldFact, ...]:
+        """The cited places by the facts that they state: any place of a fact will do, and every fact is needed.
+
+        Places that state none of several facts, as far as can be read, go with others of their document; without any
+        they stand for a fact each. So do all places of a hop without facts.
+        """
+        facts: dict[tuple[str, ...], list[Triplet | LiteralFact]] = {}
+        for fact in hop.facts:
+            # A date that the source has in two precisions is one fact.
+            object = (fact.object,) if isinstance(fact, Triplet) else ()
+            facts.setdefault((fact.subject, fact.property, *object), []).append(fact)
+        if len(facts) == 1:
+            return (tuple(dict.fromkeys(places)),)
+        groups: list[list[GoldPlace]] = [[] for _ in facts]
+        rest = []
+        for place, span in zip(places, hop.spans, strict=True):
+            stated = [number for number, same in enumerate(facts.values()) if self._states(span, same)]
+            for number in stated:
+                groups[number].append(place)
+            if not stated:
+                rest.append(place)
+        for place in rest:
+            beside = [group for group in groups if any(one.document == place.document for one in group)]
+            if beside:
+                beside[0].append(place)
+            else:
+                groups.append([place])
+        return tuple(dict.fromkeys(tuple(dict.fromkeys(group)) for group in groups if group))
+
+    def _states(self, span: Span, facts: Iterable[Triplet | LiteralFact]) -> bool:
+        """Whether a cited text has both ends of one of the facts; what its document is about is understood."""
+        title = self._retriever.store.find(span.document)[0].title
+        text = AlignedText(span.text, [title, title.partition(" (")[0]])
+        ends = ((fact, _read_end(fact)) for fact in facts)
+        return any(
+            other is not None and bool(text.find(FactEnd((fact.subject_label,)), other, frozenset()))
+            for fact, other in ends
+        )
 
     def _align(self, fact: Triplet | LiteralFact) -> GoldFact:
         """The sentences that have both ends of a fact, in the passages that its words find."""

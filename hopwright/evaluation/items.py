@@ -1,4 +1,5 @@
-"""What an evaluation needs to know of an item; read from any file in the release format, ours or a bare one."""
+"""What an evaluation needs to know of an item; read from any file in the release format, ours or a bare one, and from
+the records of a set of questions over documents."""
 
 from __future__ import annotations
 
@@ -10,13 +11,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from hopwright.errors import InputError
-from hopwright.foreign import show
+from hopwright.foreign import show, show_invalid
 from hopwright.records import Evidence, Item, LiteralFact, Passage, Rejected, Span, Triplet
 from hopwright.release.format import parse_row, read_jsonl
 from hopwright.release.layout import SetName, SplitFiles, find_split_files
 from hopwright.runs.files import hash_file
 
+RECORDS, QRELS = "items.jsonl", "qrels.trec"
+"""What a set of questions over documents is known by: its records, and which passages are gold for them."""
 UNKNOWN = "unknown"
 """What stands in a later question where a model gave no answer to an earlier one."""
 TO_TEST_ON: tuple[SetName, ...] = ("bench", "test", "synth")
@@ -87,7 +92,8 @@ class EvalFile:
 
 
 def read_items(path: Path, limit: int = 0, sets: Sequence[SetName] = TO_TEST_ON) -> EvalFile:
-    """Read a release folder (items and twins of one set), or one JSONL file in the release format.
+    """Read a release folder (items and twins of one set), the folder of a set of questions over documents, or one JSONL
+    file in the release format or of such a set.
 
     Of a release, the first of `sets` that it holds is read. `limit` takes so many items, spread over the file, and the
     twins of those. Raises InputError when nothing is there.
@@ -100,12 +106,11 @@ def read_items(path: Path, limit: int = 0, sets: Sequence[SetName] = TO_TEST_ON)
             if isinstance(row, Rejected):
                 rejected.append(row)
                 continue
-            parsed = parse_row(row)
-            if parsed.item is None:
-                reason = "; ".join(map(str, parsed.problems[:3]))
-                rejected.append(Rejected(key=f"{file.name}:{number}", check="format", reason=reason))
+            item = _read_record(row) if "hops" in row and "single_hop" not in row else _read_row(row)
+            if isinstance(item, Item):
+                items.append(to_eval_item(item))
             else:
-                items.append(to_eval_item(parsed.item))
+                rejected.append(Rejected(key=f"{file.name}:{number}", check="format", reason=item))
     if not items:
         why = f"; the first of {len(rejected)} bad rows: {show(rejected[0].reason)}" if rejected else ""
         raise InputError(f"{path}: no item in the release format{why}")
@@ -234,7 +239,23 @@ def _passages_of(hop: Any) -> tuple[Passage, ...]:
     return (Passage(title=[*titles, *(one.source_title for one in evidence.claims)][0], text="\n".join(lines)),)
 
 
+def _read_row(row: dict[str, Any]) -> Item | str:
+    """The item of a row in the release format; what is wrong with the row, where something is."""
+    parsed = parse_row(row)
+    return parsed.item if parsed.item is not None else "; ".join(map(str, parsed.problems[:3]))
+
+
+def _read_record(row: dict[str, Any]) -> Item | str:
+    """The item that a row holds as a record; what is wrong with it, where something is."""
+    try:
+        return Item.model_validate(row)
+    except ValidationError as error:
+        return show_invalid(error)
+
+
 def _find_files(path: Path, sets: Sequence[SetName]) -> list[Path]:
+    if path.is_dir() and (path / QRELS).is_file() and (path / RECORDS).is_file():
+        return [path / RECORDS]
     if path.is_dir():
         places = find_split_files(path)
         chosen = next((name for name in sets if SplitFiles(name, "factual") in places), places[0].set)

@@ -1,9 +1,11 @@
 """A data set of questions over a corpus: plans that its passages prove, in the rules' words, with every gold passage.
 
 items.jsonl                      one item a line, as `hopwright.records` has it; a hop's spans are its gold sentences
+readings.jsonl                   where a model read the documents: each of its readings, and what came of it
 retrievability.jsonl             for each hop, at which rank the index finds its gold passages
 corpus.jsonl, queries.jsonl      BEIR's layout; the passages' ids are the corpus's
 qrels/test.tsv, qrels.trec       which passages are gold for which question, as BEIR and as TREC write it
+recipe.json                      what corpus and index were made of, with hashes, and the commands that make them
 counts.json                      what was found, what was rejected and why
 README.md                        the card, with the licence of every source
 """
@@ -15,12 +17,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from hopwright.checks.passage_proof import HopEvidence, gather_evidence, refute
 from hopwright.errors import ExpressionError, InputError
 from hopwright.exports.document_set import DocumentSet, list_licences
+from hopwright.knowledge.documents.aligners import JointAligner, WordAligner
 from hopwright.knowledge.documents.corpus_source import CorpusGraph
 from hopwright.knowledge.documents.index import Retriever
+from hopwright.knowledge.documents.model_aligner import ModelAligner, Reading
 from hopwright.knowledge.documents.stated_facts import MentionIndex, StatedFacts
 from hopwright.knowledge.wikidata.names import GraphNames
 from hopwright.knowledge.wikidata.source import WikidataSource
@@ -29,7 +34,7 @@ from hopwright.planning.evidence import evidence_for
 from hopwright.planning.execution import render_answer
 from hopwright.planning.fact_chains import COMPARISON, INFERENCE, ChainFinder, FactChain
 from hopwright.planning.traversals import GraphTraversals
-from hopwright.records import CheckResult, Hop, Item, Provenance, Source, plan_id
+from hopwright.records import CheckResult, Hop, Item, LiteralFact, Provenance, Source, plan_id
 from hopwright.records.values import Value
 from hopwright.release.own_folder import refuse_foreign
 from hopwright.settings import CorpusChainsParameters
@@ -51,6 +56,8 @@ class ChainCounts:
     proven: Counter[str] = field(default_factory=Counter)
     written: Counter[str] = field(default_factory=Counter)
     rejected: Counter[str] = field(default_factory=Counter)
+    readings: Counter[str] = field(default_factory=Counter)
+    """What came of a model's readings, where one was asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +69,18 @@ class _Made:
 class DocumentChains:
     """Makes the items of one corpus. The same corpus, store of facts and seed give the same items."""
 
-    def __init__(self, source: WikidataSource, retriever: Retriever, sources: Sequence[Source], seed: int) -> None:
+    def __init__(
+        self, source: WikidataSource, retriever: Retriever, sources: Sequence[Source], seed: int,
+        model: ModelAligner | None = None,
+    ) -> None:  # fmt: skip
+        """`model` reads where facts are stated, beside the words that say them. Raises InputError where it fails."""
         self.store = retriever.store
+        self.retriever = retriever
+        self.model = model
         self._source = source
-        self._retriever = retriever
         self._seed = seed
-        self.graph = CorpusGraph(source, self.store.documents())
+        aligner = JointAligner([WordAligner(), model]) if model is not None else None
+        self.graph = CorpusGraph(source, self.store.documents(), aligner)
         self.stated = StatedFacts(self.graph, self.store, source.table)
         self._mentions = MentionIndex(self.graph, self.store)
         subjects = sorted({fact[0] for fact in self.graph.facts() if isinstance(fact, tuple)})
@@ -165,6 +178,7 @@ class DocumentChains:
                     depends_on=TOPOLOGIES[plan.topology].depends_on[index - 1],
                     derivation=step.derivation,
                     evidence=stated.replace(spans=tuple(spans)),
+                    verify=self._name_reading(evidence[index - 1]),
                 )
             )
             answers[index] = step.value
@@ -180,6 +194,16 @@ class DocumentChains:
             provenance=Provenance(seed=self._seed, sources=self._sources),
         )
 
+    def _name_reading(self, evidence: HopEvidence) -> str:
+        """What a reviewer has to look at in a hop: that a fact is stated, where a model alone has read it."""
+        read = {
+            self.graph.name_reader(group[0])
+            for group in evidence.facts
+            if group and all(self.graph.name_reader(fact) for fact in group)
+        }
+        said = "read that the passage states this; no word of the relation says so"
+        return f"{', '.join(sorted(read))} {said}" if read else ""
+
     def rank(self, made: _Made) -> tuple[Item, list[int | None]]:
         """The item with the ranks at which the index finds each hop's facts, None below the hundredth.
 
@@ -188,7 +212,7 @@ class DocumentChains:
         """
         ranks: list[int | None] = []
         for hop, evidence in zip(made.item.hops, made.evidence, strict=True):
-            found = [hit.passage.row for hit in self._retriever.search(hop.question, _DEPTH, "bm25")]
+            found = [hit.passage.row for hit in self.retriever.search(hop.question, _DEPTH, "bm25")]
             places = [min((found.index(row) for row in rows if row in found), default=None) for rows in evidence.rows]
             known = [one for one in places if one is not None]
             ranks.append(max(known) + 1 if known and len(known) == len(places) else None)
@@ -206,19 +230,50 @@ def write_document_chains(
     """
     refuse_foreign(folder, WRITER, replace=replace)
     counts = ChainCounts()
-    found = DocumentSet(maker.store)
+    found = DocumentSet(maker.retriever)
     for made in maker.make([int(one) for one in parameters.hops], parameters.most, counts, tell):
         item, ranks = maker.rank(made)
         rows = sorted(frozenset().union(*(one.gold for one in made.evidence)))
         found.add(item, ranks, (passage.id for passage in maker.store.passages(rows)))
     if not found.items:
         raise InputError(f"no chain is proven: the passages of {maker.store.folder.name} state too few joined facts")
-    found.write(folder, WRITER, _sort(counts), _write_card(maker, counts), replace=replace)
+    more = {}
+    if maker.model is not None:
+        counts.readings.update(maker.model.count_rulings())
+        more["readings"] = [_show_reading(one) for one in maker.model.readings]
+    found.write(folder, WRITER, _sort(counts), _write_card(maker, counts), replace=replace, more=more)
     return counts
+
+
+def _show_reading(reading: Reading) -> dict[str, Any]:
+    fact = reading.fact
+    subject, property, object = (
+        (fact.subject, fact.property, fact.value) if isinstance(fact, LiteralFact) else fact
+    )
+    return {
+        "subject": subject,
+        "property": property,
+        "object": object,
+        "document": reading.document,
+        "start": reading.start,
+        "end": reading.end,
+        "words": reading.words,
+        "ruling": reading.ruling,
+    }
 
 
 def _sort(counts: ChainCounts) -> dict[str, dict[str, int]]:
     return {name: dict(sorted(held.items())) for name, held in vars(counts).items()}
+
+
+def _say_reader(maker: DocumentChains) -> list[str]:
+    if maker.model is None:
+        return []
+    return [
+        "",
+        f"What passages state was found by the words of each relation, and read by {maker.model.model}. Hops that rest",
+        "on its reading alone say so under `verify`; `readings.jsonl` has all of its readings.",
+    ]
 
 
 def _write_card(maker: DocumentChains, counts: ChainCounts) -> str:
@@ -229,6 +284,7 @@ def _write_card(maker: DocumentChains, counts: ChainCounts) -> str:
             "",
             "Every hop rests on quoted passages. Its answer is the only one that the corpus states, the gold passages",
             "suffice for it, and without them it cannot be read elsewhere in the corpus. Rules worded the questions.",
+            *_say_reader(maker),
             "",
             "| kind | items | proven |",
             "|---|---|---|",

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hopwright.errors import InputError
+from hopwright.knowledge.documents.format import CorpusManifest, SourceEntry
+from hopwright.knowledge.documents.index import Retriever
+from hopwright.knowledge.documents.index.analysis import K1, B
+from hopwright.knowledge.documents.index.format import IndexManifest
 from hopwright.knowledge.documents.store import CorpusStore
 from hopwright.records import Item
+from hopwright.records.json_lines import read_json_lines, validate_row
 from hopwright.release.own_folder import write_own_folder
 from hopwright.runs.files import write_file, write_json_lines
 
@@ -19,7 +26,7 @@ from hopwright.runs.files import write_file, write_json_lines
 class DocumentSet:
     """What is written of the questions over one corpus, gathered item by item."""
 
-    store: CorpusStore
+    retriever: Retriever
     items: list[dict[str, Any]] = field(default_factory=list)
     retrievability: list[dict[str, Any]] = field(default_factory=list)
     queries: list[dict[str, Any]] = field(default_factory=list)
@@ -41,7 +48,8 @@ class DocumentSet:
 
         Raises InputError where the folder holds other things.
         """
-        passages = self.store.passages(range(len(self.store)))
+        store = self.retriever.store
+        passages = store.passages(range(len(store)))
         lines = {
             "items": self.items,
             "retrievability": self.retrievability,
@@ -57,8 +65,56 @@ class DocumentSet:
             write_file(aside / "qrels" / "test.tsv", ("\n".join(beir) + "\n").encode())
             trec = "".join(f"{query} 0 {passage} 1\n" for query, passage in self.golden)
             write_file(aside / "qrels.trec", trec.encode())
+            recipe = make_recipe(store.manifest, store.folder.name, self.retriever.words.manifest)
+            write_file(aside / "recipe.json", (json.dumps(recipe, indent=1) + "\n").encode())
             write_file(aside / "counts.json", (json.dumps(counts, indent=1) + "\n").encode())
             write_file(aside / "README.md", card.encode())
+
+
+def read_set(folder: Path) -> list[Item]:
+    """The items of a set. Raises InputError where there is none, and names the line that is wrong."""
+    path = folder / "items.jsonl"
+    if not path.is_file() or not (folder / "qrels.trec").is_file():
+        raise InputError(f"{folder}: no set of questions over documents; `hopwright corpus questions` writes one")
+    items = [validate_row(Item, row, place) for row, place in read_json_lines(path, "hopwright corpus questions")]
+    if not items:
+        raise InputError(f"{path}: no items in it")
+    return items
+
+
+def make_recipe(corpus: CorpusManifest, name: str, index: IndexManifest) -> dict[str, Any]:
+    """What the corpus and its index were made of, and the commands that make them again from the same files.
+
+    The hash of the corpus tells whether they did. Files are named without their folders.
+    """
+    commands = [
+        shlex.join(["hopwright", "corpus", "add", Path(source.name).name, "--corpus", name, *_list_options(source)])
+        for source in corpus.sources
+    ]
+    shards = str(len(index.shards))
+    indexing = ["--corpus", name, "--language", index.language, "--shards", shards]
+    return {
+        "corpus": {
+            "sha256": corpus.content,
+            "documents": corpus.documents,
+            "passages": corpus.passages,
+            "sources": [
+                {
+                    "files": {Path(path).name: sha256 for path, sha256 in sorted(source.files.items())},
+                    "settings": source.settings,
+                    "counts": source.counts.model_dump(),
+                }
+                for source in corpus.sources
+            ],
+        },
+        "index": {"version": index.version, "language": index.language, "shards": index.shards, "k1": K1, "b": B},
+        "commands": [*commands, shlex.join(["hopwright", "corpus", "index", *indexing])],
+    }
+
+
+def _list_options(source: SourceEntry) -> list[str]:
+    given = ((f"--{name.replace('_', '-')}", str(value)) for name, value in source.settings.items() if value != "")
+    return [part for option in given for part in option]
 
 
 def list_licences(store: CorpusStore) -> list[str]:

@@ -106,6 +106,22 @@ class AskedChain(_Output):
     objection: str = Field(default="", max_length=300)
 
 
+class ReadFact(_Output):
+    """Which sentences, by number, state a fact, by number, and in which words. The numbers are held against what was
+    asked, and the words against the text, by the caller."""
+
+    fact: int = Field(ge=1, le=100)
+    first: int = Field(ge=1, le=10_000)
+    last: int = Field(ge=1, le=10_000)
+    words: str = Field(max_length=400)
+
+
+class ReadFacts(_Output):
+    """Every place of a text that states one of the given facts; none where it states none."""
+
+    readings: list[ReadFact] = Field(default=[], max_length=200)
+
+
 class AtomicQuestion(_Output):
     """A question that one passage answers, the thing that it asks about as it names it, and the answer as a span."""
 

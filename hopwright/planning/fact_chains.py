@@ -18,7 +18,7 @@ from hopwright.planning.traversals import Edge, GraphTraversals, UsableLiteral
 from hopwright.records import Compute, Lookup
 
 ChainKind = Literal["inference", "comparison"]
-INFERENCE = {2: "chain-2", 3: "chain-3", 4: "chain"}
+INFERENCE = {2: "chain-2", 3: "chain-3", 4: "chain", 5: "chain-5"}
 """Number of hops → the topology of an inference."""
 COMPARISON = {3: "converging-3", 4: "bridge"}
 """Number of hops → the topology of a comparison: the branches are of one hop each, or of two and one."""

@@ -10,7 +10,7 @@ from hopwright.settings.corpus import (
     EnvironmentServeParameters,
     ExportParameters,
 )
-from hopwright.settings.corpus_reading import CorpusReadParameters
+from hopwright.settings.corpus_reading import CorpusQuestionsParameters, CorpusReadParameters
 from hopwright.settings.difficulty import FilterParameters, VllmParameters, VoterName
 from hopwright.settings.documents import DocumentBuildParameters, read_document_options
 from hopwright.settings.form import list_form_titles, read_form
@@ -68,6 +68,7 @@ __all__ = [
     "CorpusChainsParameters",
     "CorpusIndexParameters",
     "CorpusName",
+    "CorpusQuestionsParameters",
     "CorpusReadParameters",
     "CorpusServeParameters",
     "DocumentBuildParameters",

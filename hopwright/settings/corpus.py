@@ -151,10 +151,10 @@ class CorpusServeParameters(CorpusName):
 class CorpusChainsParameters(CorpusName):
     """Which questions are made over a corpus."""
 
-    hops: list[Literal["2", "3", "4"]] = Field(
+    hops: list[Literal["2", "3", "4", "5"]] = Field(
         default=["2", "3", "4"],
         min_length=1,
-        max_length=3,
+        max_length=4,
         title="Hops",
         description="Numbers of hops of the questions.",
     )

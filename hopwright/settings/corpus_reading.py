@@ -5,8 +5,26 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from hopwright.settings.base import MODEL_PATTERN, Cli
-from hopwright.settings.corpus import CorpusName
+from hopwright.settings.corpus import CorpusChainsParameters, CorpusName
 from hopwright.settings.models import ModelParameters
+
+
+class CorpusQuestionsParameters(CorpusChainsParameters):
+    """Which proven questions are made over a corpus, and who reads what it states."""
+
+    model: Annotated[str, Cli(metavar="ENDPOINT/MODEL")] = Field(
+        default="",
+        max_length=500,
+        pattern=MODEL_PATTERN,
+        title="Model",
+        description="A model, as endpoint/model, that reads where the documents state facts, beside the words of each "
+        "relation; every reading is held against the text. Empty asks none.",
+    )
+    access: ModelParameters = Field(
+        default_factory=ModelParameters,
+        title="Access",
+        description="Where the model is asked and what it may cost.",
+    )
 
 
 class CorpusReadParameters(CorpusName):

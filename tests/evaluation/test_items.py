@@ -32,6 +32,17 @@ def test_bare_rows_take_their_dependencies_from_the_motif(tmp_path: Path) -> Non
     assert items[0].hops[0].domain == ""
 
 
+def test_a_set_of_questions_over_documents_is_read_by_its_folder(tmp_path: Path) -> None:
+    lines = [chain_item().model_dump_json(), '{"hops": [], "id": "broken"}']
+    (tmp_path / "items.jsonl").write_text("\n".join(lines))
+    with pytest.raises(InputError, match=r"no data\.jsonl"):
+        read_items(tmp_path)
+    (tmp_path / "qrels.trec").write_text("")
+    for read in (read_items(tmp_path), read_items(tmp_path / "items.jsonl")):
+        assert [(one.id, one.question) for one in read.items] == [(chain_item().id, chain_item().question)]
+        assert [one.key for one in read.rejected] == ["items.jsonl:2"]
+
+
 def test_a_wrong_answer_takes_the_place_of_the_gold_one(item: EvalItem) -> None:
     assert substitute_given_answers(item.hop(2), item, {1: "Rome"}) == ("Which thing is step 2 of Rome?", ())
     assert substitute_given_answers(item.hop(1), item, {})[0] == item.hop(1).question

@@ -11,6 +11,7 @@ import pytest
 
 pytest.importorskip("tantivy", reason="the extra documents is not installed")
 
+from hopwright.environments.task import GoldFact
 from hopwright.environments.verifier import FAILURE_CLASSES
 from hopwright.errors import InputError, ServiceError
 from hopwright.evaluation.analysis import Table
@@ -276,6 +277,27 @@ def test_facts_of_the_graph_are_aligned_where_nothing_is_cited(world: World) -> 
     task = GoldFinder(retriever).make_task(unknown)
     assert (task.hop(1).gold, len(task.hop(2).gold)) == ((), 1)
     assert not is_measurable(unknown, task)
+
+
+def test_any_cited_place_of_a_fact_will_do_and_every_fact_is_needed(world: World) -> None:
+    retriever, items = world
+    spans = tuple(items[0].hop(index).spans[0] for index in (1, 2))
+
+    def find(*facts: Triplet) -> tuple[GoldFact, ...]:
+        return GoldFinder(retriever).find_facts(replace(items[0].hop(1), spans=spans, facts=facts))
+
+    def state(subject: str, object: str) -> Triplet:
+        return Triplet(
+            subject=subject, property="P1", object=object, subject_label=subject, property_label="goes with",
+            object_label=object,
+        )  # fmt: skip
+
+    first, second = state("Item0", "Thing0x1"), state("Thing0x1", "Thing0x2")
+    assert [len(fact) for fact in find(first)] == [2], "both places are said to state the one fact"
+    assert [len(fact) for fact in find(first, second)] == [1, 1]
+    assert [fact[0].document for fact in find(second, first)] == [spans[1].document, spans[0].document]
+    assert [len(fact) for fact in find()] == [1, 1], "nothing says that two places state the same"
+    assert len(find(first, state("Nobody", "Nothing"))) == 2, "what states neither stands for itself"
 
 
 def test_items_over_another_corpus_are_refused_in_one_line(world: World) -> None:

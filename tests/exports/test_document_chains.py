@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,13 @@ pytest.importorskip("tantivy", reason="the extra documents is not installed")
 from hopwright.errors import InputError
 from hopwright.exports.document_chains import ChainCounts, DocumentChains, write_document_chains
 from hopwright.knowledge.documents.index import Retriever, build_index
+from hopwright.knowledge.documents.model_aligner import ModelAligner
+from hopwright.knowledge.documents.store import CorpusStore
 from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.source import WikidataSource
 from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.llm.answers import ReadFacts
+from hopwright.llm.types import Outcome, Request, Response, TokenUsage
 from hopwright.records import Item, Source
 from hopwright.settings import CorpusChainsParameters, CorpusIndexParameters
 from tests.knowledge.documents.builders import add, write_lines
@@ -83,6 +88,15 @@ def test_what_is_found_is_proven_or_rejected(made: Made) -> None:
     assert counts.proven["comparison, 3 hops"] > 0
     assert counts.found.total() == counts.proven.total() + counts.rejected.total()
     assert len(read(made[2] / "items.jsonl")) == counts.written.total()
+
+
+def test_five_hops_are_made_where_they_are_asked_for(made: Made, tmp_path: Path) -> None:
+    source, retriever, _, _ = made
+    chains = {hop.index for row in read(made[2] / "items.jsonl") for hop in Item.model_validate(row).hops}
+    assert max(chains) == 4
+    maker = DocumentChains(source, retriever, [FACTS], seed=3)
+    found = list(maker.make([5], 5, ChainCounts(), lambda line: None))
+    assert all((one.item.topology, len(one.item.hops)) == ("chain-5", 5) for one in found)
 
 
 def test_no_other_passage_of_the_corpus_names_both_ends(made: Made) -> None:
@@ -157,3 +171,63 @@ def test_a_corpus_without_joined_facts_is_refused(source: WikidataSource, tmp_pa
     with pytest.raises(InputError, match="no chain is proven"):
         write(source, retriever, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_a_models_reading_proves_what_words_alone_do_not(source: WikidataSource, tmp_path: Path) -> None:
+    """Directors stand behind cameras, which no table has among the words of directing."""
+    rows = [
+        {**row, "text": re.sub(r"It was directed by (.*)\.", r"\1 stood behind the camera.", row["text"])}
+        for row in list_articles(source.graph)
+    ]
+    retriever = make_corpus(tmp_path, rows)
+
+    def read_camera(requests: Iterable[Request]) -> list[Outcome]:
+        outcomes: list[Outcome] = []
+        for request in requests:
+            asked, told = request.messages[-1].content.split("Facts:")
+            sentences, facts = (re.findall(r"(?m)^\d+\. (.*)$", part) for part in (asked, told))
+            places = [number for number, one in enumerate(sentences, 1) if "stood behind" in one]
+            readings = [
+                {"fact": fact, "first": place, "last": place, "words": "stood behind the camera"}
+                for place in places
+                for fact, one in enumerate(facts, 1)
+                if "| director |" in one
+            ]
+            readings.append({"fact": 1, "first": 1, "last": 1, "words": "was made up"})
+            parsed = ReadFacts.model_validate({"readings": readings})
+            answer = parsed.model_dump_json()
+            outcomes.append(Response("k", "local", "tiny", "1", answer, "stop", TokenUsage(), 0.0, parsed=parsed))
+        return outcomes
+
+    def write_with(model: ModelAligner | None, folder: Path) -> ChainCounts:
+        maker = DocumentChains(source, retriever, [FACTS], 3, model)
+        return write_document_chains(maker, folder, CorpusChainsParameters(most=40), lambda line: None)
+
+    without = write_with(None, tmp_path / "words")
+    counts = write_with(ModelAligner("local/tiny", read_camera), tmp_path / "read")
+    assert counts.proven["inference, 3 hops"] > without.proven["inference, 3 hops"]
+    assert counts.readings["kept"] > 10
+    assert counts.readings["words_missing"] > 10
+    readings = read(tmp_path / "read" / "readings.jsonl")
+    assert len(readings) == counts.readings.total()
+    assert not (tmp_path / "words" / "readings.jsonl").exists()
+    hops = [hop for row in read(tmp_path / "read" / "items.jsonl") for hop in Item.model_validate(row).hops]
+    told = [hop for hop in hops if hop.verify]
+    assert told
+    assert all("local/tiny read" in hop.verify for hop in told)
+    assert {span.text.endswith("stood behind the camera.") for hop in told for span in hop.evidence.spans} == {True}
+    assert not any("stood behind" in span.text for hop in hops if not hop.verify for span in hop.evidence.spans)
+    assert "read by local/tiny" in (tmp_path / "read" / "README.md").read_text("utf-8")
+
+
+def test_the_recipe_makes_the_same_corpus_again(made: Made, tmp_path: Path) -> None:
+    _, retriever, folder, _ = made
+    recipe = json.loads((folder / "recipe.json").read_text("utf-8"))
+    adding, indexing = recipe["commands"]
+    assert adding.startswith("hopwright corpus add a.jsonl --corpus corpus ")
+    assert indexing == "hopwright corpus index --corpus corpus --language english --shards 1"
+    (source,) = recipe["corpus"]["sources"]
+    settings = {name: value for name, value in source["settings"].items() if value != ""}
+    add(retriever.store.folder.parent / "a.jsonl", tmp_path / "again", **settings)
+    assert CorpusStore.open(tmp_path / "again").manifest.content == recipe["corpus"]["sha256"]
+    assert str(retriever.store.folder.parent) not in (folder / "recipe.json").read_text("utf-8")

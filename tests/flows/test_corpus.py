@@ -142,3 +142,20 @@ def test_questions_never_replace_foreign_files(call: Any, tmp_path: Path) -> Non
     assert done.code == 1
     assert "notes.txt" in done.err
     assert (tmp_path / "mine" / "notes.txt").read_text() == "precious"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--dry-run",), "no model is named"),
+        (("--model", "nowhere/x"), "nowhere"),
+        (("--model", "scribe"), "a model is named as endpoint/model"),
+        (("--model", "openai/gpt-5-mini"), "no corpus in"),
+    ],
+)
+def test_mistakes_about_who_reads_are_one_line(
+    call: Any, tmp_path: Path, options: tuple[str, ...], message: str
+) -> None:
+    done = call("corpus", "questions", str(tmp_path / "out"), *options)
+    assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
+    assert message in done.err

@@ -89,7 +89,7 @@ def test_the_flow_reads_what_a_form_sends(monkeypatch: pytest.MonkeyPatch) -> No
         ((), "no corpus 'documents', and no documents for it: name a file or a folder by --documents"),
         (("--documents", "nowhere"), "nowhere: no such file or folder"),
         (("--preset", "offline", "--facts", "nowhere"), "nowhere: no such folder"),
-        (("--preset", "offline", "--hop", "5"), "'5'"),
+        (("--preset", "offline", "--hop", "6"), "'6'"),
         (("--preset", "offline", "--corpus", "../x"), "--corpus: '../x' does not fit"),
         (("--preset", "offline", "--dense", "ftp://x"), "--dense: 'ftp://x' does not fit"),
     ],

@@ -49,7 +49,7 @@ def test_every_shipped_prompt_renders_with_its_stable_part_first_and_free_of_inp
     steps = [{"index": 1, "number": 1, "question": "Q", "answer": "A", "text": "T", "fact": "F"}]
     special = {
         "hops": hops, "sub_questions": hops, "options": {"A": "x", "B": "y", "C": "z", "D": "w"}, "steps": steps,
-        "passages": [{"title": "P", "text": "T"}], "taken": ["T"], "facts": ["F"],
+        "passages": [{"title": "P", "text": "T"}], "taken": ["T"], "facts": ["F"], "sentences": ["S"],
         "chain": [{"number": 1, "text": "T", "names": ["N"], "before": "B", "answer": "A", "called": "C"}],
     }  # fmt: skip
     for prompt in read_prompts(SHIPPED).values():

@@ -4,6 +4,7 @@ items.jsonl                      one item a line, as `hopwright.records` has it;
 retrievability.jsonl             for each hop, at which rank the index finds its passage
 corpus.jsonl, queries.jsonl      BEIR's layout; the passages' ids are the corpus's
 qrels/test.tsv, qrels.trec       which passages are gold for which question, as BEIR and as TREC write it
+recipe.json                      what corpus and index were made of, with hashes, and the commands that make them
 counts.json                      what came into each stage, what was rejected under which code, requests and dollars
 rejected.jsonl                   what was rejected, with its code and the words
 README.md                        the card, with the licence of every source
@@ -43,7 +44,7 @@ def write_read_chains(
     if not chains:
         raise InputError(f"no question is kept: {_tell_rejections(maker.funnel)}")
     tell("writing")
-    found = DocumentSet(retriever.store)
+    found = DocumentSet(retriever)
     items = ItemMaker(retriever, parameters, maker.asker.version)
     for chain in chains:
         item, ranks = items.make(chain)

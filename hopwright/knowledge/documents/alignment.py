@@ -67,22 +67,26 @@ class AlignedText:
         `cues` are stems of the words that say the relation; `life` is 1 for a date of birth and 2 for one of death,
         which stand in brackets without a word.
         """
-        # A name that both ends bear tells neither: Salt Lake City is its airport's town, and a name of the airport.
-        shared = {name.casefold() for name in subject.names} & {name.casefold() for name in object.names}
+        shared = _list_shared(subject, object)
         ours, theirs = self._locate(subject, shared), self._locate(object, shared)
+        understood = self._is_topic(subject, shared), self._is_topic(object, shared)
         stated = []
         for number, (start, end) in enumerate(self.sentences):
-            one, other = _list_within(ours, start, end), _list_within(theirs, start, end)
-            if not (one or self._is_topic(subject, shared)) or not (other or self._is_topic(object, shared)):
-                continue
-            if not one and not other:
-                continue
-            pair = _find_nearest(one, other)
+            pair = _pair(_list_within(ours, start, end), _list_within(theirs, start, end), understood)
             if pair is None:
                 continue
             said = bool(cues & self._stems[number]) or (life > 0 and self._closes_life(pair[1], start, end, life))
             stated.append(StatedFact(number, start, end, *pair, said=said))
         return sorted(stated, key=lambda one: (not one.said, one.subject is None or one.object is None, one.sentence))
+
+    def locate(
+        self, subject: FactEnd, object: FactEnd, start: int, end: int
+    ) -> tuple[Place | None, Place | None] | None:
+        """Where both ends of a fact stand within some characters, nearest to each other; None for one that is only
+        understood. None in all where an end is not there, or both are only understood."""
+        shared = _list_shared(subject, object)
+        ours, theirs = (_list_within(self._locate(one, shared), start, end) for one in (subject, object))
+        return _pair(ours, theirs, (self._is_topic(subject, shared), self._is_topic(object, shared)))
 
     def _locate(self, end: FactEnd, shared: Set[str]) -> list[Place]:
         if end.date is not None:
@@ -141,6 +145,20 @@ def _list_forms(names: Iterable[str]) -> list[str]:
 
 def _list_within(places: Iterable[Place], start: int, end: int) -> list[Place]:
     return [place for place in places if start <= place[0] and place[1] <= end]
+
+
+def _list_shared(subject: FactEnd, object: FactEnd) -> Set[str]:
+    """The names that both ends bear, which tell neither: Salt Lake City is its airport's town, and a name of it."""
+    return {name.casefold() for name in subject.names} & {name.casefold() for name in object.names}
+
+
+def _pair(
+    ours: Sequence[Place], theirs: Sequence[Place], understood: tuple[bool, bool]
+) -> tuple[Place | None, Place | None] | None:
+    """The places of both ends, of which one may be understood; None where they are not there."""
+    if not (ours or understood[0]) or not (theirs or understood[1]) or not (ours or theirs):
+        return None
+    return _find_nearest(ours, theirs)
 
 
 def _find_nearest(ours: Sequence[Place], theirs: Sequence[Place]) -> tuple[Place | None, Place | None] | None:

@@ -11,8 +11,9 @@ import re
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 
-from hopwright.knowledge.documents.corpus_source import CorpusGraph, Fact, list_names
+from hopwright.knowledge.documents.corpus_source import CorpusGraph
 from hopwright.knowledge.documents.store import CorpusStore
+from hopwright.knowledge.documents.topic_facts import Fact, list_names
 from hopwright.knowledge.documents.values import find_dates
 from hopwright.knowledge.facts import matches
 from hopwright.knowledge.properties import PropertyTable

@@ -10,6 +10,8 @@ import pytest
 pytest.importorskip("tantivy", reason="the extra documents is not installed")
 
 import tantivy
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hopwright.errors import InputError, RunError, StoreError
 from hopwright.knowledge.documents.index import Retriever, build_index, building
@@ -144,24 +146,35 @@ def test_an_index_is_made_once_and_again_when_anything_has_changed(tmp_path: Pat
 def test_a_killed_build_keeps_its_whole_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = tmp_path / "c"
     add(write_lines(tmp_path / "a.jsonl", make_passages(50)), corpus)
-    parameters = CorpusIndexParameters(shards=4, workers=1)
-    whole = building.make_shard
+    parameters = CorpusIndexParameters(shards=10, workers=1)
+    whole = building.make_shards
 
-    def make_two(corpus: Path, folder: Path, number: int, shards: int, language: str) -> None:
-        if number == 2:
-            (folder.with_name(f".{folder.name}.1.tmp")).mkdir(parents=True)
+    def make_some(corpus: Path, folders: dict[int, Path], shards: int, language: str) -> None:
+        if 2 in folders:
+            (folders[2].with_name(f".{folders[2].name}.1.tmp")).mkdir(parents=True)
             raise KeyboardInterrupt
-        whole(corpus, folder, number, shards, language)
+        whole(corpus, folders, shards, language)
 
-    monkeypatch.setattr(building, "make_shard", make_two)
+    monkeypatch.setattr(building, "make_shards", make_some)
     with pytest.raises(KeyboardInterrupt):
         build_index(corpus, parameters)
     with pytest.raises(StoreError, match="has no index"):
         Retriever.open(corpus)
-    monkeypatch.setattr(building, "make_shard", whole)
-    assert build_index(corpus, parameters).made == 2
+    monkeypatch.setattr(building, "make_shards", whole)
+    assert building.group_shards(range(10), 1) == [[0, 4, 8], [1, 5, 9], [2, 6], [3, 7]]
+    assert build_index(corpus, parameters).made == 4
     assert not list((corpus / "index").glob(".shard*"))
     assert find(Retriever.open(corpus, verify=True), "river", 9) == find(index(corpus, shards=1), "river", 9)
+
+
+@given(st.integers(1, 200), st.integers(1, 16))
+def test_every_shard_is_in_one_group_and_workers_have_as_many_groups(shards: int, workers: int) -> None:
+    groups = building.group_shards(range(shards), workers)
+    assert sorted(number for group in groups for number in group) == list(range(shards))
+    sizes = [len(group) for group in groups]
+    assert max(sizes) <= 4
+    assert max(sizes) - min(sizes) <= 1
+    assert len(groups) % workers == 0 or len(groups) == shards
 
 
 @pytest.mark.e2e

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import concurrent.futures
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hopwright.errors import InputError
 from hopwright.knowledge.documents.index.analysis import (
@@ -35,7 +36,12 @@ from hopwright.runs.spawning import ApartContext
 from hopwright.settings.corpus import CorpusIndexParameters
 
 _SHARD_PASSAGES = 250_000
-_WRITER_BYTES = 96_000_000
+_TOGETHER = 4
+"""Shards that one process makes in one pass over the corpus, at most."""
+_PASSES = 4
+"""Passes of each process, as long as it makes no more shards together than that."""
+_WRITER_BYTES, _LEAST_WRITER_BYTES = 96_000_000, 48_000_000
+"""What tantivy gathers before it writes: in one process, and in one shard of it at least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,45 +100,86 @@ def _make_shards(
     parameters: CorpusIndexParameters,
     tell: Callable[[str], None],
 ) -> None:
-    workers = max(1, min(len(wanted), parameters.workers or os.cpu_count() or 1))
-    orders = [(corpus, folder / names[number], number, len(names), parameters.language) for number in wanted]
+    groups = group_shards(wanted, parameters.workers or os.cpu_count() or 1)
+    orders = [(corpus, {number: folder / names[number] for number in group}, len(names)) for group in groups]
+    done = every - len(wanted)
+    workers = min(len(groups), parameters.workers or os.cpu_count() or 1)
     if workers == 1:
-        for done, order in enumerate(orders, start=every - len(wanted) + 1):
-            make_shard(*order)
+        for order, group in zip(orders, groups, strict=True):
+            make_shards(*order, parameters.language)
+            done += len(group)
             tell(f"{done} of {every} shards")
         return
     with concurrent.futures.ProcessPoolExecutor(workers, ApartContext()) as pool:
-        work = [pool.submit(make_shard, *order) for order in orders]
-        for done, future in enumerate(concurrent.futures.as_completed(work), start=every - len(wanted) + 1):
+        work = {pool.submit(make_shards, *order, parameters.language): len(order[1]) for order in orders}
+        for future in concurrent.futures.as_completed(work):
             future.result()
+            done += work[future]
             tell(f"{done} of {every} shards")
 
 
-def make_shard(corpus: Path, folder: Path, number: int, shards: int, language: str) -> None:
-    """Make one shard of an index: of the passages whose hash, modulo the shards, is its number.
+def group_shards(wanted: Sequence[int], workers: int) -> list[list[int]]:
+    """The shards that are made together, in one pass over the corpus: as equal groups as can be, as many for every
+    worker, and of four at most. What a pass reads grows with the corpus, and so does the number of shards: one after
+    the other they would take time by its square. Few of them are made singly, which takes less memory and keeps more
+    after a kill."""
+    size = min(_TOGETHER, -(-len(wanted) // (_PASSES * workers)))
+    rounds = -(-len(wanted) // (size * workers))
+    number = min(len(wanted), rounds * workers)
+    return [list(wanted[place::number]) for place in range(number)]
 
-    The folder appears whole. Terms are cut here and only counted by tantivy, because the exact number of all terms
+
+def make_shards(corpus: Path, folders: Mapping[int, Path], shards: int, language: str) -> None:
+    """Make some of the shards of an index, by their numbers: each of the passages whose hash, modulo the shards, is
+    its number.
+
+    The folders appear whole. Terms are cut here and only counted by tantivy, because the exact number of all terms
     is what makes shards comparable (`searching`), and tantivy does not tell it.
     """
     import tantivy
 
     store = CorpusStore.open(corpus)
-    chosen = store.hashes % np.uint64(shards) == np.uint64(number)
-    aside = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
+    numbers = (store.hashes % np.uint64(shards)).astype(np.int64)
     cutter = TermCutter(language)
-    total = 0
-    with explain_os_errors(folder):
-        aside.mkdir(parents=True)
-        index = tantivy.Index(make_schema(), path=str(aside))
-        register(index)
-        writer = index.writer(_WRITER_BYTES, 1)
-        for rows, contents in store.read_contents(chosen):
+    with explain_os_errors(corpus / FOLDER):
+        made = {number: _NewShard(folder, len(folders)) for number, folder in folders.items()}
+        writers = {number: shard.writer for number, shard in made.items()}
+        for rows, contents in store.read_contents(np.isin(numbers, list(folders))):
             terms, counts = cutter.cut(contents)
-            total += int(counts.sum())
-            for row, text in zip(rows, terms, strict=True):
-                writer.add_document(tantivy.Document(**{FIELD: text, ROW: row}))
-        writer.commit()
-        writer.wait_merging_threads()
-        del writer, index
-        ShardManifest(passages=int(chosen.sum()), terms=total, files=hash_files(aside)).write(aside / SHARD_MANIFEST)
-        aside.replace(folder)
+            whose = numbers[rows]
+            for number, shard in made.items():
+                shard.count(counts[whose == number])
+            for row, text, number in zip(rows, terms, whose.tolist(), strict=True):
+                writers[number].add_document(tantivy.Document(**{FIELD: text, ROW: row}))
+        del writers
+        for shard in made.values():
+            shard.finish()
+
+
+class _NewShard:
+    """A shard that is being written aside by its `writer`; `together` are made at once, and share the memory."""
+
+    def __init__(self, folder: Path, together: int) -> None:
+        import tantivy
+
+        self._folder = folder
+        self._aside = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
+        self._passages = self._terms = 0
+        self._aside.mkdir(parents=True)
+        index = tantivy.Index(make_schema(), path=str(self._aside))
+        register(index)
+        self.writer = index.writer(max(_LEAST_WRITER_BYTES, _WRITER_BYTES // together), 1)
+
+    def count(self, terms: NDArray[np.int64]) -> None:
+        """Count passages that are added, by the number of terms of each."""
+        self._passages += len(terms)
+        self._terms += int(terms.sum())
+
+    def finish(self) -> None:
+        """Write everything, and put the folder in its place."""
+        self.writer.commit()
+        self.writer.wait_merging_threads()
+        del self.writer
+        manifest = ShardManifest(passages=self._passages, terms=self._terms, files=hash_files(self._aside))
+        manifest.write(self._aside / SHARD_MANIFEST)
+        self._aside.replace(self._folder)

@@ -54,6 +54,11 @@ class Retriever:
             dense = DenseIndex.open(store, open_embedder, verify=verify)
         return cls(store, words, dense)
 
+    @property
+    def has_vectors(self) -> bool:
+        """Whether it searches by meaning, too."""
+        return self._dense is not None
+
     def describe(self) -> str:
         """What it searches with, in some words."""
         shards = f"{self.words.shards} shard" + ("s" if self.words.shards > 1 else "")

@@ -8,6 +8,7 @@ Without `return_scores` the documents stand in the lists themselves. A server of
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 _R = TypeVar("_R", bound=BaseModel)
 _LONGEST_QUERY = 100_000
+SEARCHES = 2 * (os.cpu_count() or 1)
+"""Searches at once in a corpus that is here: more threads than that wait in turn for the interpreter's lock."""
 _MOST_PASSAGES = 20_000
 """Passages in one answer; Search-R1 asks for three of each of some hundred queries."""
 
@@ -53,12 +56,13 @@ class Searcher(Protocol):
         ...
 
 
-def make_app(searcher: Searcher, topk: int) -> Starlette:
-    """The web application; `topk` passages answer a query that does not say how many."""
+def make_app(searcher: Searcher, topk: int, at_once: int = SEARCHES) -> Starlette:
+    """The web application: `topk` passages answer a query that does not say how many, and so many requests are
+    searched for `at_once`."""
     from starlette.applications import Starlette
     from starlette.routing import Route
 
-    service = _Service(searcher, topk)
+    service = _Service(searcher, topk, at_once)
     routes = [Route("/retrieve", service.retrieve, methods=["POST"]), Route("/health", service.health)]
     return Starlette(routes=routes)
 
@@ -76,6 +80,7 @@ def make_part_app(retriever: Retriever) -> Starlette:
 class _PartService:
     def __init__(self, part: PartServer) -> None:
         self._part = part
+        self._threads = _Threads(SEARCHES)
 
     async def describe(self, _: Request) -> Response:
         """See PartServer."""
@@ -85,39 +90,48 @@ class _PartService:
 
     async def count(self, request: Request) -> Response:
         """See PartServer."""
-        return await _answer(request, CountRequest, self._part.count)
+        return await self._threads.answer(request, CountRequest, self._part.count)
 
     async def find(self, request: Request) -> Response:
         """See PartServer."""
-        return await _answer(request, FindRequest, self._part.find)
+        return await self._threads.answer(request, FindRequest, self._part.find)
 
 
-async def _answer(request: Request, model: type[_R], work: Callable[[_R], Any]) -> Response:
-    """What some work in a thread makes of a request; 422 with the reason for a body that is none, as FastAPI does."""
-    from starlette.concurrency import run_in_threadpool
-    from starlette.responses import JSONResponse
+class _Threads:
+    """Work in threads, so much at once."""
 
-    try:
-        asked = model.model_validate_json(await _read_body(request))
-        return JSONResponse(await run_in_threadpool(work, asked))
-    except TooLargeError:
-        return JSONResponse({"detail": "the request is longer than is read"}, status_code=413)
-    except ServiceError as error:
-        return JSONResponse({"detail": str(error)}, status_code=503)
-    except ValidationError as error:
-        return JSONResponse({"detail": error.errors(include_url=False, include_input=False)}, status_code=422)
-    except ValueError as error:
-        return JSONResponse({"detail": str(error)}, status_code=422)
+    def __init__(self, at_once: int) -> None:
+        from anyio import CapacityLimiter
+
+        self._limiter = CapacityLimiter(at_once)
+
+    async def answer(self, request: Request, model: type[_R], work: Callable[[_R], Any]) -> Response:
+        """What some work makes of a request; 422 with the reason for a body that is none, as FastAPI does."""
+        from anyio.to_thread import run_sync
+        from starlette.responses import JSONResponse
+
+        try:
+            asked = model.model_validate_json(await _read_body(request))
+            return JSONResponse(await run_sync(work, asked, limiter=self._limiter))
+        except TooLargeError:
+            return JSONResponse({"detail": "the request is longer than is read"}, status_code=413)
+        except ServiceError as error:
+            return JSONResponse({"detail": str(error)}, status_code=503)
+        except ValidationError as error:
+            return JSONResponse({"detail": error.errors(include_url=False, include_input=False)}, status_code=422)
+        except ValueError as error:
+            return JSONResponse({"detail": str(error)}, status_code=422)
 
 
 class _Service:
-    def __init__(self, searcher: Searcher, topk: int) -> None:
+    def __init__(self, searcher: Searcher, topk: int, at_once: int) -> None:
         self._searcher = searcher
         self._topk = topk
+        self._threads = _Threads(at_once)
 
     async def retrieve(self, request: Request) -> Response:
         """Search for every query."""
-        return await _answer(request, RetrieveRequest, self._search_all)
+        return await self._threads.answer(request, RetrieveRequest, self._search_all)
 
     async def health(self, _: Request) -> Response:
         """Say that the server is up, and of what."""

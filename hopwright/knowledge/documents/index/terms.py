@@ -9,16 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from hopwright.knowledge.documents.index.analysis import make_analyzer
 
-_WORD = r"[\p{Alphabetic}\p{N}\p{Cn}]+"
-"""What tantivy's simple tokenizer takes for a word, characters that Rust calls alphanumeric, or for several: Rust may
-know newer characters than the tables here, to which they are unassigned; the analyzer cuts at what it does not take.
+_IN_WORDS = np.array([code >= 0x80 or chr(code).isalnum() for code in range(256)])
+"""Which bytes of UTF-8 may stand in words. What is not ASCII may be no letter, and then parts a word in two: which
+characters are letters the analyzer knows, whose tables may be newer than ours. It gets the whole.
 """
 _MOST_KNOWN = 2_000_000
 
@@ -32,9 +31,8 @@ class TermCutter:
 
     def cut(self, texts: Sequence[str]) -> tuple[list[str], NDArray[np.int64]]:
         """The terms of each text, joined by spaces, and how many they are."""
-        words = pl.Series(texts, dtype=pl.String).str.extract_all(_WORD)
-        lengths = words.list.len().to_numpy().astype(np.int64)
-        encoded = _encode(words)
+        words, lengths = _split(texts)
+        encoded = words.dictionary_encode()
         terms, counts = self._look_up(encoded.dictionary.to_pylist())
         codes = encoded.indices.to_numpy(zero_copy_only=False)
         ends = np.r_[0, np.cumsum(lengths)]
@@ -58,7 +56,23 @@ class TermCutter:
         return [terms for terms, _ in found], np.array([count for _, count in found], dtype=np.int64)
 
 
-def _encode(words: pl.Series) -> pa.DictionaryArray:
-    """All words of the lists in a row, each as the number of a distinct one."""
-    every = words.filter(words.list.len() > 0).explode().to_arrow()
-    return every.cast(pa.large_string()).dictionary_encode()
+def _split(texts: Sequence[str]) -> tuple[pa.LargeStringArray, NDArray[np.int64]]:
+    """All words of the texts in a row, and how many are of each text."""
+    held = pa.array(texts, pa.large_string())
+    ends = np.frombuffer(held.buffers()[1], dtype=np.int64, count=len(texts) + 1)
+    if not ends[-1]:
+        return pa.array([], pa.large_string()), np.zeros(len(texts), dtype=np.int64)
+    content = np.frombuffer(held.buffers()[2], dtype=np.uint8, count=int(ends[-1]))
+    inside = _IN_WORDS[content]
+    edges = np.flatnonzero(np.diff(inside, prepend=False, append=False))
+    borders = ends[1:-1][(ends[1:-1] > 0) & (ends[1:-1] < ends[-1])]
+    if len(cut := borders[inside[borders - 1] & inside[borders]]):
+        # A word that ends a text, and the one that begins the next, adjoin: one ends there and one begins.
+        cut = np.unique(cut)
+        edges = np.sort(np.concatenate([edges, cut, cut]))
+    starts, stops = edges[::2], edges[1::2]
+    # Without what lies between them all words adjoin, as Arrow has the strings of a column.
+    offsets = np.append(0, np.cumsum(stops - starts))
+    joined = content[inside]
+    words = pa.LargeStringArray.from_buffers(len(starts), pa.py_buffer(offsets), pa.py_buffer(joined))
+    return words, np.diff(np.searchsorted(starts, ends))
