@@ -15,8 +15,8 @@ class NamedParagraph:
 
     position: tokens of the window before it. usable: long enough to carry a hop. chapter: its number among the counted
     chapters of its part, None elsewhere. sure and possible: whom and what it names surely, or may name. unknown: it
-    holds a name of which nothing is known. things: it names what is neither a person nor a place. speakers: who are
-    surely named as speaking in it.
+    holds a name of which nothing is known. unnamed: it speaks of somebody without a name, as of her aunt. things: it
+    names what is neither a person nor a place. speakers: who are surely named as speaking in it.
     """
 
     block: int
@@ -26,6 +26,7 @@ class NamedParagraph:
     sure: frozenset[int]
     possible: frozenset[int]
     unknown: bool = False
+    unnamed: bool = False
     things: bool = False
     speakers: tuple[int, ...] = ()
 

@@ -39,6 +39,7 @@ _SOMEBODY = -1
 @dataclass(frozen=True, slots=True)
 class Seen:
     """A name in a paragraph: its place in the paragraph's text, and whom it may mean; nobody where it is not known.
+    unnamed: words for somebody that are no name.
     within: places whose name is a part of somebody's, who may be said to be named there."""
 
     start: int
@@ -46,12 +47,13 @@ class Seen:
     who: frozenset[int]
     thing: bool
     within: frozenset[int] = frozenset()
+    unnamed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
     """One paragraph of a window. sure and possible: whom it surely names, or may name. stranger: it holds a name of
-    which nothing is known."""
+    which nothing is known. unnamed: it speaks of somebody without a name."""
 
     start: int
     text: str
@@ -59,6 +61,7 @@ class Paragraph:
     sure: frozenset[int]
     possible: frozenset[int]
     stranger: bool
+    unnamed: bool
     things: bool
     long_enough: bool
 
@@ -74,6 +77,7 @@ class WindowCounter:
         self._persons = frozenset(one.id for one in names.entities if one.kind == "person")
         self._places = frozenset(one.id for one in names.entities if one.kind == "place")
         self._things = frozenset(names.things)
+        self._unnamed = frozenset(names.unnamed)
         self._forms = _sort_forms(names.forms)
         self._last_words: dict[str, set[int]] = {}
         for one in names.entities:
@@ -92,7 +96,7 @@ class WindowCounter:
         return [
             rest[seen.start : seen.end]
             for seen in self._find_names(rest)
-            if not seen.thing and not self._is_title(seen, text, rest)
+            if not seen.thing and not seen.unnamed and not self._is_title(seen, text, rest)
         ]
 
     def _is_title(self, seen: Seen, text: str, rest: str) -> bool:
@@ -240,7 +244,7 @@ class WindowCounter:
             return answers | self._find_speakers(number)
         kind = self._persons if step == "companion" else self._places
         others = (one.possible & kind) - names
-        if not others <= one.sure or (step == "place" and one.things):
+        if not others <= one.sure or (one.things if step == "place" else one.unnamed):
             answers.add(_SOMEBODY)
         return answers | others
 
@@ -254,7 +258,8 @@ class WindowCounter:
             order += [
                 (number, frozenset([who, _SOMEBODY])) for who in (one.possible & self._persons) - _union(one.names)
             ]
-            order += [(number, seen.who) for seen in one.names if not seen.thing and not seen.who & self._places]
+            named = [seen for seen in one.names if not seen.thing and not seen.unnamed]
+            order += [(number, seen.who) for seen in named if not seen.who & self._places]
         ends = [place for place, (_, who) in enumerate(order) if name in who]
         if not ends or ends[-1] + 1 == len(order):
             return set(), {last}
@@ -331,7 +336,8 @@ class WindowCounter:
             names=names,
             sure=frozenset(next(iter(one.who)) for one in names if len(one.who) == 1),
             possible=frozenset(_union(names) | capitals).union(*(one.within for one in names)),
-            stranger=any(not one.who and not one.thing for one in names),
+            stranger=any(not one.who and not one.thing and not one.unnamed for one in names),
+            unnamed=any(one.unnamed for one in names),
             things=any(one.thing for one in names),
             long_enough=len(_WORD.findall(text)) >= _LEAST,
         )
@@ -350,7 +356,7 @@ class WindowCounter:
                     if who & self._places and _OF.search(text, max(0, run.start() - 20), run.start()):
                         who, within = frozenset(), who
                     end = match.end()
-                    yield Seen(run.start(), end, who, form in self._things, within)
+                    yield Seen(run.start(), end, who, form in self._things, within, form in self._unnamed)
                     break
 
     def _list_forms(self, runs: Sequence[re.Match[str]], number: int) -> Iterator[tuple[re.Pattern[str], str]]:

@@ -173,7 +173,7 @@ def _read(window: NamedWindow, place: int, names: tuple[int, ...], kind: StepKin
         return set(paragraph.speakers) | unsure
     kinds = window.persons if kind == "companion" else window.places
     others = {who for who in paragraph.possible if who in kinds and who not in names}
-    if kind == "place" and paragraph.things:
+    if (kind == "place" and paragraph.things) or (kind == "companion" and paragraph.unnamed):
         unsure.add(-1)
     if not others <= paragraph.sure:
         unsure.add(-1)

@@ -152,6 +152,8 @@ def read_pair(window: NamedWindow, place: int, pair: frozenset[int], kind: StepK
     others = paragraph.possible - pair
     people, sites = others & window.persons, others & window.places
     if kind == "companion":
+        if paragraph.unnamed:
+            return None
         found = people
     elif kind == "place":
         if paragraph.things or pair & window.places:
@@ -167,7 +169,7 @@ def read_pair(window: NamedWindow, place: int, pair: frozenset[int], kind: StepK
 def read_end(window: NamedWindow, place: int, entity: int) -> int | None:
     """Who alone is named with an entity in the paragraph where it is named first or last."""
     paragraph = window.paragraphs[place]
-    if not paragraph.usable or entity not in paragraph.sure or paragraph.unknown:
+    if not paragraph.usable or entity not in paragraph.sure or paragraph.unknown or paragraph.unnamed:
         return None
     found = (paragraph.possible & window.persons) - {entity}
     return next(iter(found)) if len(found) == 1 and found <= paragraph.sure else None

@@ -115,7 +115,9 @@ class WindowReader:
             # A heading in capitals names people too; where is not known, so that nothing is next to it.
             order += [(place, (who, -1)) for who in sorted(self._capitals.get(block, ())) if who in self.persons]
             for mention in self.graph.by_block[block]:
-                if not mention.thing and (not mention.entities or mention.entities[0] in self.persons):
+                if mention.thing or mention.unnamed:
+                    continue
+                if not mention.entities or mention.entities[0] in self.persons:
                     order.append((place, mention.entities))
         words = tuple(
             (number, self.graph.quotations[number].block - window.first, self.graph.quotations[number].speaker)
@@ -136,7 +138,8 @@ class WindowReader:
             chapter=self._chapters[block.chapter],
             sure=sure,
             possible=possible,
-            unknown=any(not one.entities and not one.thing for one in mentions),
+            unknown=any(not one.entities and not one.thing and not one.unnamed for one in mentions),
+            unnamed=any(one.unnamed for one in mentions),
             things=any(one.thing for one in mentions),
             speakers=tuple(self._speakers.get(index, ())),
         )
