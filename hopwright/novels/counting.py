@@ -33,7 +33,11 @@ _SAYS_NEXT = re.compile(rf"\s+(?:{_VERBS})\b")
 _SAID_BEFORE = re.compile(rf"\s+(?:{_VERBS})(?:\s+\w+){{0,3}}\s*[,:]\s*(?:--)?\s*")
 _OPENING = re.compile('["“]')
 _ALLOWED = re.compile(r"\s+(#+)")
+_HEADING = re.compile(r"\s*(?:[A-Za-z]+\s+)?([IVXLC]+|\d+)\b")
+_DIGITS = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
 _SOMEBODY = -1
+_ONWARD = ("next", "answered", "chapters", "chapter")
+"""Hops that without a paragraph lead to another answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,8 @@ class Seen:
 @dataclass(frozen=True, slots=True)
 class Paragraph:
     """One paragraph of a window. sure and possible: whom it surely names, or may name. stranger: it holds a name of
-    which nothing is known. unnamed: it speaks of somebody without a name."""
+    which nothing is known. unnamed: it speaks of somebody without a name. voices: whom
+    names outside quotation marks may mean, -1 for somebody of whom nothing is known; none where there are no marks."""
 
     start: int
     text: str
@@ -63,6 +68,7 @@ class Paragraph:
     stranger: bool
     unnamed: bool
     things: bool
+    voices: frozenset[int]
     long_enough: bool
 
 
@@ -87,6 +93,7 @@ class WindowCounter:
         self.paragraphs = [self._read_once(text[first:last], start + first, known) for first, last in _cut(text)]
         self._chapters = [_find_chapter(names, one.start) for one in self.paragraphs]
         self._by_start = {one.start: number for number, one in enumerate(self.paragraphs)}
+        self._headings = self._read_headings()
 
     def list_strange(self, text: str, allowed: Sequence[str]) -> list[str]:
         """The names of persons and places in a text that are none of the allowed ones."""
@@ -196,6 +203,13 @@ class WindowCounter:
         if answers != {wanted}:
             yield f"the text leaves {len(answers)} answers, or another one"
             return
+        if hop.step in ("heard", "answered") and sum(names <= one.voices for one in self.paragraphs) < 2:
+            yield "who is asked about is named as a speaker once"
+        if hop.step == "answered" and any(
+            self._find_speakers(place) != self.paragraphs[place].voices or len(self.paragraphs[place].voices) != 1
+            for place in places
+        ):
+            yield "who speaks is not sure"
         own = places if hop.step == "chapters" else places[:1]
         if not all(self.paragraphs[place].long_enough for place in own):
             yield "its paragraph is too short"
@@ -207,7 +221,7 @@ class WindowCounter:
             rest, _ = self._answer(hop, names, [one for one in everything if one != place])
             if rest == {wanted}:
                 yield "the same answer is read without its paragraph"
-            elif len(rest) == 1 and hop.step not in ("next", "chapters"):
+            elif len(rest) == 1 and hop.step not in _ONWARD:
                 yield "another paragraph takes the place of its own"
         if given is not None and len(self._leave_open(hop, everything)) < 2:
             yield "the answer follows without the one before it"
@@ -230,8 +244,12 @@ class WindowCounter:
             return set(), set()
         if hop.step == "chapters":
             return self._count_chapters(naming, name), {naming[0], naming[-1]}
+        if hop.step == "chapter":
+            return self._find_numbers(naming, name), {naming[-1]}
         if hop.step == "next":
             return self._find_next(name, shown, naming[-1])
+        if hop.step in ("heard", "answered"):
+            return self._listen(hop.step, name, shown)
         place = naming[0] if hop.step == "first" else naming[-1]
         return self._read_answer("companion", place, names), {place}
 
@@ -280,6 +298,62 @@ class WindowCounter:
                     return {_SOMEBODY, -2}
                 found.add(after - number - 1)
         return found
+
+    def _find_numbers(self, naming: Sequence[int], name: int) -> set[int]:
+        """The numbers that stay possible of the last chapter that names somebody, as the headings in the window give
+        them; somebody where one is not there, or stands for two chapters."""
+        found: set[int] = set()
+        for place in self._list_first(naming[::-1], name):
+            number = self._headings[place]
+            if number is None:
+                return {_SOMEBODY, -2}
+            found.add(number)
+        return found
+
+    def _read_headings(self) -> list[int | None]:
+        """For each paragraph the number in the heading of its chapter, if the window has it and no other of it."""
+        starts = [one.start for one in self._names.chapters]
+        spoken = [bisect_right(starts, one.start) - 1 for one in self.paragraphs]
+        numbers: dict[int, int] = {}
+        every: list[int] = []
+        for chapter in sorted(set(spoken) - {-1}):
+            held = self._by_start.get(starts[chapter])
+            number = _read_heading(self.paragraphs[held].text) if held is not None else None
+            if self._names.chapters[chapter].number and number is not None:
+                numbers[chapter] = number
+            # A chapter whose heading is before the window has the number of the list.
+            every.append(number if number is not None else self._names.chapters[chapter].number)
+        return [
+            numbers[chapter] if chapter in numbers and every.count(numbers[chapter]) == 1 else None
+            for chapter in spoken
+        ]
+
+    def _find_voices(self, text: str, names: Sequence[Seen]) -> frozenset[int]:
+        quotes = list(_list_quotes(text))
+        opened = [start for start, _ in quotes]
+        found: set[int] = set()
+        for seen in names if quotes else ():
+            before = bisect_right(opened, seen.start) - 1
+            spoken = before >= 0 and seen.start < quotes[before][1]
+            if not (seen.thing or seen.unnamed or spoken):
+                found |= seen.who & self._persons
+                found |= set() if seen.who else {_SOMEBODY}
+        return frozenset(found)
+
+    def _listen(self, step: str, name: int, shown: Sequence[int]) -> tuple[set[int], set[int]]:
+        """Who is named beside the last words that may be somebody's, or as the next to speak after them."""
+        heard = [one for one in shown if name in self.paragraphs[one].voices]
+        if not heard:
+            return set(), set()
+        last = heard[-1]
+        unsure = set() if name in self._find_speakers(last) else {_SOMEBODY}
+        if step == "heard":
+            return self._read_answer("companion", last, frozenset([name])) | unsure, {last}
+        following = next((one for one in shown if one > last and self.paragraphs[one].voices), None)
+        if following is None:
+            return set(), {last}
+        voices = self.paragraphs[following].voices
+        return set(voices) if len(voices) == 1 else {_SOMEBODY, -2}, {last, following}
 
     def _list_first(self, naming: Sequence[int], name: int) -> Iterator[int]:
         for place in naming:
@@ -339,6 +413,7 @@ class WindowCounter:
             stranger=any(not one.who and not one.thing and not one.unnamed for one in names),
             unnamed=any(one.unnamed for one in names),
             things=any(one.thing for one in names),
+            voices=self._find_voices(text, names),
             long_enough=len(_WORD.findall(text)) >= _LEAST,
         )
 
@@ -419,6 +494,20 @@ def _cut(text: str) -> Iterator[tuple[int, int]]:
             first = place + len(part) - len(part.lstrip())
             yield first, first + len(kept)
         place = gap.end() if gap else len(text)
+
+
+def _read_heading(text: str) -> int | None:
+    """The number at the beginning of a chapter's heading, in digits or Roman."""
+    match = _HEADING.match(text)
+    if match is None:
+        return None
+    if match[1].isdigit():
+        return int(match[1])
+    total = 0
+    for place, letter in enumerate(match[1]):
+        value = _DIGITS[letter]
+        total += -value if any(_DIGITS[later] > value for later in match[1][place + 1 : place + 2]) else value
+    return total
 
 
 def _find_chapter(names: BookNames, start: int) -> tuple[int, int]:

@@ -305,7 +305,8 @@ class NovelDrafter:
         entity = None if who is None else graph.entities[who]
         names = (*step.clues, *([given] if given is not None and step.follows else []))
         # Whom the last mention is of stands in the paragraph of that, who comes next in the first.
-        own = {"next": step.places[-1:], "chapters": step.places}.get(step.kind, step.places[:1])
+        before = step.places[-1:]
+        own = {"next": before, "answered": before, "chapters": step.places}.get(step.kind, step.places[:1])
         spans = [self._cite(place, name) for place in own for name in names]
         if free is not None:
             spans.insert(0, self._document.cite(free.start, free.end))
@@ -340,6 +341,8 @@ class NovelDrafter:
         return None
 
     def _derive(self, step: Step, spans: Sequence[Span]) -> ReadSpan | Compute:
+        if step.kind == "chapter":
+            return Compute(expression=str(step.answer), kind="counting")
         if step.kind != "chapters":
             return ReadSpan(document=self.novel.book.id, start=spans[0].start, end=spans[0].end)
         blocks, chapters = self.novel.book.blocks, self.names.chapters

@@ -12,13 +12,20 @@ from typing import Literal, get_args
 
 from hopwright.knowledge.named_windows import NamedWindow
 from hopwright.planning.mention_proofs import Refuted, StepProof, WindowProver
-from hopwright.planning.mention_steps import FREE, Step, StepFinder
+from hopwright.planning.mention_steps import FREE, NUMBERS, PAIRED, Step, StepFinder
 
 BANDS = (2_000, 16_000)
 """Where near ends and where far begins, in tokens between the paragraphs of two hops that follow each other."""
 Reach = Literal["one", "near", "middle", "far"]
 REACHES: tuple[Reach, ...] = get_args(Reach)
 _BREADTH = 6
+_ONCE = frozenset(["voice", "first", "last", "next", "heard", "answered"])
+"""Steps that a chain has once each: "the next after the last mention of the next after the last mention of …" is a
+riddle of words."""
+_MIX = 4
+"""So many names more a chain may give and be taken before another one."""
+_COUNTING_SHARE = 12
+"""One in so many chains ends with a number of chapters, or of a chapter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +82,8 @@ class ChainDrawer:
         rng = random.Random(f"{self._seed}:{self._key}:{hops}")
         openings = list(self._openings)
         rng.shuffle(openings)
-        # How many chapters lie between is no question of its own about a text.
-        openings = [step for step in openings if _fits(step, last=hops == 1) and (hops > 1 or step.kind != "chapters")]
+        # How many chapters lie between, or where somebody is named last, is no question of its own about a text.
+        openings = [step for step in openings if _fits(step, last=hops == 1) and (hops > 1 or step.kind not in NUMBERS)]
         found: list[ProvenChain] = []
         seen: set[tuple[Step, ...]] = set()
         # Kinds that open many chains would hide the others: one of each kind in turn.
@@ -108,11 +115,13 @@ class ChainDrawer:
             following = self._following[last.answer] = self._finder.list_following(last.answer)
         taken = {clue for step in steps for clue in step.clues} | {step.answer for step in steps}
         used = {place for step in steps for place in step.places}
-        # "The next after the last mention of the next after the last mention of …" is a riddle of words.
-        told = {step.kind for step in steps} & {"first", "last", "next"}
+        told = {step.kind for step in steps} & _ONCE
+        # Names that stand together, one pair after another, tell no story; two more names are too many to hear.
+        pairs = sum(step.kind in PAIRED for step in steps)
         fit = [
             step for step in following
             if step.kind not in told and not used & set(step.places) and not taken & set(step.clues)
+            and not (step.kind in PAIRED and 2 * pairs >= hops)
             and (step.ends or step.answer not in taken) and _fits(step, last=len(steps) + 1 == hops)
             and self._distance(last, step) in apart
         ]  # fmt: skip
@@ -143,14 +152,17 @@ def measure_chain(
 
 
 def select_chains(chains: Sequence[ProvenChain], most: int, seed: int, key: str) -> list[ProvenChain]:
-    """At most `most` of these: kinds, distances and depths in turn, no answer in more than a tenth, no step in more
-    than a fiftieth, chapters counted in a twentieth."""
+    """At most `most` of these: kinds, distances, depths, and openings with spoken words in turn, those with few names
+    first, no answer in more than a tenth, no step in more than a fiftieth, one in twelve ending with a number."""
     rng = random.Random(f"{seed}:{key}:select")
-    groups: dict[tuple[str, str], list[ProvenChain]] = defaultdict(list)
+    groups: dict[tuple[str, str, bool], list[ProvenChain]] = defaultdict(list)
     for chain in chains:
-        groups[(chain.steps[-1].kind, chain.band)].append(chain)
+        opens = len(chain.steps) > 1 and chain.steps[0].kind == "speaker"
+        groups[(chain.steps[-1].kind, chain.band, opens)].append(chain)
     for name in sorted(groups):
         rng.shuffle(groups[name])
+        # The fewer names a question gives, the better it is followed; yet no kind of opening hides another.
+        groups[name].sort(key=lambda chain: _count_names(chain) + rng.randrange(_MIX), reverse=True)
     share, often = max(2, -(-most // 10)), max(3, most // 50)
     answers: Counter[tuple[bool, int]] = Counter()
     used: Counter[Step] = Counter()
@@ -163,7 +175,7 @@ def select_chains(chains: Sequence[ProvenChain], most: int, seed: int, key: str)
     while groups and before < len(taken) < most:
         before = len(taken)
         for name in order:
-            while groups.get(name) and (name[0] != "chapters" or 20 * counting + 10 <= len(taken)):
+            while groups.get(name) and (name[0] not in NUMBERS or _COUNTING_SHARE * counting + 6 <= len(taken)):
                 chain = groups[name].pop()
                 last = chain.steps[-1]
                 final = (last.ends, last.answer)
@@ -171,12 +183,17 @@ def select_chains(chains: Sequence[ProvenChain], most: int, seed: int, key: str)
                     answers[final] += 1
                     used.update(chain.steps)
                     taken.append(chain)
-                    counting += last.kind == "chapters"
+                    counting += last.kind in NUMBERS
                     break
             if len(taken) == most:
                 break
         groups = {name: held for name, held in groups.items() if held}
     return taken
+
+
+def _count_names(chain: ProvenChain) -> int:
+    """The names that a question about a chain gives."""
+    return sum(len(step.clues) for step in chain.steps)
 
 
 def _fits(step: Step, *, last: bool) -> bool:

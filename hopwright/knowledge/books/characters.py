@@ -101,7 +101,12 @@ class _Gathering:
         totals: Counter[str] = Counter()
         for (_, name), count in self._forms.items():
             totals[name] += count
-        plural = {name for name in totals if totals[find_singular(name)] >= totals[name]}
+        bearers = {_core(name)[-1] for _, name in self._forms if len(_core(name)) > 1}
+        titled = {name for title, name in self._forms if title}
+        plural = {
+            name for name in totals
+            if totals[find_singular(name)] >= totals[name] or (find_singular(name) in bearers and name not in titled)
+        }  # fmt: skip
         self._forms = Counter({form: count for form, count in self._forms.items() if form[1] not in plural})
         self._count_words()
         order = sorted(self._forms, key=lambda form: (-self._forms[form], form))

@@ -256,9 +256,10 @@ def _resolve(
     title, name = form
     if not title and name in places:
         return tuple(sorted({offset + places[held] for held in (name, *_list_inner(name)) if held in places}))
-    # "the Bennets" are some of the family.
+    # "the Bennets" are some of the family, and never the only one who is known of it.
     if (single := find_singular(name)) and kinds.get(name) != "place":
-        return families.get(single, ())
+        family = families.get(single, ())
+        return family if len(family) > 1 else ()
     return ()
 
 
