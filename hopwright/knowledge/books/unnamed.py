@@ -28,7 +28,8 @@ _SMALL_TITLES = (
 )
 _TITLE = re.compile(rf"(?<![A-Za-z])(?:{_TITLE_ALONE})(?![A-Za-z])")
 _UNNAMED = re.compile(
-    rf"(?<![A-Za-z-])(?:{_KIN}|[Mm]y\s+(?:lady|lord)"
+    rf"(?<![A-Za-z-])(?:{_KIN}|[Mm]y\s+(?:(?:young|dear|good|poor)\s+)?(?:lady|lord)"
+    rf"|(?:[Mm]y|[Hh]is|[Hh]er|[Yy]our|[Tt]heir|[Tt]he)\s+(?:(?:young|old|dear|good|poor)\s+)?(?:mistress|master)"
     rf"|(?:[Hh]is|[Hh]er|[Yy]our|[Tt]heir)\s+(?:{_STYLES}|{_STYLES.title()})"
     rf"|[Tt]he\s+(?:(?:old|young|good|poor|great|late)\s+)?(?:{_SMALL_TITLES}))(?![A-Za-z-])"
 )
