@@ -14,7 +14,8 @@ from hopwright.errors import InputError
 from hopwright.knowledge.books.book import hash_text, plain_lines
 from hopwright.knowledge.books.tokens import WORDS, count_tokens
 from hopwright.novels.book_names import BookNames
-from hopwright.novels.counting import Paragraph, WindowCounter
+from hopwright.novels.counted_text import Paragraph
+from hopwright.novels.counting import WindowCounter
 from hopwright.novels.dataset import BookTexts, NovelSet
 from hopwright.novels.drafting import TOPOLOGIES
 from hopwright.novels.records import NovelItem

@@ -14,7 +14,8 @@ from hopwright.knowledge.books.mentions import MentionGraph
 from hopwright.knowledge.books.windows import Window, find_mention, hash_window, list_windows, place_window
 from hopwright.knowledge.named_windows import NamedWindow
 from hopwright.novels.book_names import BookNames, describe_book
-from hopwright.novels.counting import Paragraph, WindowCounter
+from hopwright.novels.counted_text import Paragraph
+from hopwright.novels.counting import WindowCounter
 from hopwright.novels.records import NovelHop, NovelItem, Stretch, WindowRef, make_family, make_novel_id
 from hopwright.novels.shelf import ReadNovel
 from hopwright.planning.mention_chains import ChainDrawer, ChainTally, ProvenChain, measure_chain, select_chains

@@ -125,7 +125,9 @@ class WindowReader:
                 if mention.thing or mention.unnamed:
                     continue
                 if not mention.entities or mention.entities[0] in self.persons:
-                    order.append((place, mention.entities))
+                    # Old Lord S may be Lord S, or his father.
+                    elder = tuple(who for who in mention.within if who in self.persons)
+                    order.append((place, (*elder, -1) if elder else mention.entities))
         words = tuple(
             (number, self.graph.quotations[number].block - window.first, self.graph.quotations[number].speaker)
             for number in sorted(self.quotes)

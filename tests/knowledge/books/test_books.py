@@ -16,7 +16,7 @@ from hopwright.knowledge.books.mentions import MentionGraph, build_graph
 from hopwright.knowledge.books.reading import parse_book
 from hopwright.knowledge.books.tokens import make_table
 from hopwright.knowledge.books.windows import WindowReader, list_windows, read_window
-from hopwright.knowledge.named_windows import NamedParagraph
+from hopwright.knowledge.named_windows import NamedParagraph, NamedWindow
 from hopwright.planning.mention_chains import ChainDrawer, ChainTally, ProvenChain
 
 NOVELS = Path(__file__).resolve().parents[4] / "shared" / "data" / "novels"
@@ -173,6 +173,11 @@ FILL = "They spoke of nothing but the weather for an hour, and then they all wen
 
 def view(*paragraphs: str) -> list[NamedParagraph]:
     """The paragraphs of a book of two chapters as steps see them, without the headings."""
+    return [one for one in view_window(*paragraphs).paragraphs if one.usable][: len(paragraphs)]
+
+
+def view_window(*paragraphs: str) -> NamedWindow:
+    """A book of two chapters as steps see it."""
     paragraphs = tuple(f"{one} {FILL} {FILL}" for one in paragraphs)
     half = len(paragraphs) // 2
     chapters = ("\n\n".join(paragraphs[:half]), "\n\n".join(paragraphs[half:]))
@@ -180,8 +185,7 @@ def view(*paragraphs: str) -> list[NamedParagraph]:
     book = parse_book(text.encode(), "x.txt")
     reader = WindowReader(book, make_table(book), build_graph(book))
     total = reader.table.sums[-1]
-    window = list_windows(book, reader.table, total, total)[0]
-    return [one for one in reader.view(window).paragraphs if book.blocks[one.block].kind == "text"][: len(paragraphs)]
+    return reader.view(list_windows(book, reader.table, total, total)[0])
 
 
 @pytest.mark.parametrize(
@@ -224,7 +228,9 @@ def test_a_list_of_daughters_is_not_those_who_bear_the_same_names() -> None:
 
 def test_the_elder_of_a_name_is_nobody_surely() -> None:
     told = ["Lord Alder came.", "Then Lord Alder said no.", "He knew old Lord Alder.", "They met Lord Alder."]
-    assert [bool(one.sure) for one in view(*(f"{one} {FILL}" for one in told))] == [True, True, False, True]
+    assert [bool(one.sure) for one in view(*told)] == [True, True, False, True]
+    (lord,) = view(*told)[0].sure
+    assert [who for _, who in view_window(*told).order] == [(lord,), (lord,), (lord, -1), (lord,)]
 
 
 def test_a_family_is_not_the_one_of_it_who_is_known() -> None:
