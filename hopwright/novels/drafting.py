@@ -195,9 +195,8 @@ class NovelDrafter:
             rng = random.Random(f"{self._parameters.seed}:{self.novel.book.id}:{length}:{blocks}")
             rng.shuffle(fitting)
             tried = fitting[:_WINDOWS_TRIED]
-            # A chain by rules gives way to another one; a model's words are paid for, and were drawn in a window that
-            # proves them.
-            drawn = self.drawn_in.get(steps, {}).get(length) if words else None
+            # Where it was drawn, it is proven; other windows before that one, so that not all chains share a few.
+            drawn = self.drawn_in.get(steps, {}).get(length)
             if drawn is not None and drawn not in tried:
                 tried.append(drawn)
             for window in tried:
