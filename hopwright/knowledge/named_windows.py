@@ -15,8 +15,11 @@ class NamedParagraph:
 
     position: tokens of the window before it. usable: long enough to carry a hop. chapter: its number among the counted
     chapters of its part, None elsewhere. sure and possible: whom and what it names surely, or may name. unknown: it
-    holds a name of which nothing is known. things: it names what is neither a person nor a place. speakers: who are
-    surely named as speaking in it.
+    holds a name of which nothing is known. unnamed: it speaks of somebody without a name, as of her aunt. things: it
+    names what is neither a person nor a place. speakers: who are surely named as speaking in it.
+    voices: whom names outside the spoken words may name as speaking, -1 standing for somebody of whom nothing is known;
+    none where nothing is spoken. heading: the number that its chapter's heading gives, None where the window lacks that
+    heading or has another one of that number.
     """
 
     block: int
@@ -26,8 +29,11 @@ class NamedParagraph:
     sure: frozenset[int]
     possible: frozenset[int]
     unknown: bool = False
+    unnamed: bool = False
     things: bool = False
     speakers: tuple[int, ...] = ()
+    voices: frozenset[int] = frozenset()
+    heading: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +56,7 @@ class NamedWindow:
                 for who in paragraph.possible:
                     self._naming.setdefault(who, []).append(place)
         return self._naming.get(entity, ())
+
+    def list_voicing(self, entity: int) -> Sequence[int]:
+        """The places of all paragraphs that may name an entity as a speaker, in order."""
+        return [place for place in self.list_naming(entity) if entity in self.paragraphs[place].voices]

@@ -14,11 +14,13 @@ from hopwright.errors import InputError
 from hopwright.knowledge.books.book import hash_text, plain_lines
 from hopwright.knowledge.books.tokens import WORDS, count_tokens
 from hopwright.novels.book_names import BookNames
-from hopwright.novels.counting import Paragraph, WindowCounter
+from hopwright.novels.counted_text import Paragraph
+from hopwright.novels.counting import WindowCounter
 from hopwright.novels.dataset import BookTexts, NovelSet
 from hopwright.novels.drafting import TOPOLOGIES
 from hopwright.novels.records import NovelItem
 from hopwright.novels.star import list_star_checks
+from hopwright.planning.mention_steps import NUMBERS
 from hopwright.records import ReadSpan
 from hopwright.wording.rules.mention_wording import quote_words
 
@@ -109,7 +111,7 @@ def _check_shape(item: NovelItem) -> Iterator[str]:
     for place, hop in enumerate(item.hops if not item.is_star else (), start=1):
         if hop.index != place or hop.depends_on != ((place - 1,) if place > 1 else ()):
             yield f"hop {place}: does not follow the one before it"
-        if (hop.entity is None) != (hop.step == "chapters") and (hop.step != "asked" or place < len(item.hops)):
+        if (hop.entity is None) != (hop.step in NUMBERS) and (hop.step != "asked" or place < len(item.hops)):
             yield f"hop {place}: an answer of another kind than its step has"
     last = item.hops[-1]
     if (item.answer, item.answer_aliases) != (last.answer, last.answer_aliases):
@@ -155,7 +157,7 @@ def _check_words(item: NovelItem, names: BookNames) -> Iterator[str]:
     for name in sorted({known[clue].name for hop in item.hops for clue in hop.clues}, key=len, reverse=True):
         rest = rest.replace(name, "#")
     for hop in item.hops:
-        for name in (hop.answer, *hop.answer_aliases) if hop.step != "chapters" else ():
+        for name in (hop.answer, *hop.answer_aliases) if hop.step not in NUMBERS else ():
             if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", rest):
                 yield f"the question names {name}"
 

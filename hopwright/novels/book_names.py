@@ -37,7 +37,7 @@ class ChapterStart(Record):
 class BookNames(Record):
     """A book of a release. `forms`: every form of a name in the text, and whom it may mean; none where it is not known.
 
-    things: forms that name neither a person nor a place.
+    things: forms that name neither a person nor a place. unnamed: words for people that are no names, as her aunt.
     """
 
     id: DocumentId
@@ -52,6 +52,7 @@ class BookNames(Record):
     entities: tuple[NamedEntity, ...]
     forms: Mapping[Name, tuple[int, ...]]
     things: tuple[Name, ...] = ()
+    unnamed: tuple[Name, ...] = ()
     chapters: tuple[ChapterStart, ...] = ()
 
     def find(self, entity: int) -> NamedEntity:
@@ -66,11 +67,14 @@ def describe_book(book: Book, graph: MentionGraph) -> BookNames:
     """What a release says of a book."""
     meant: dict[str, set[int]] = defaultdict(set)
     things: set[str] = set()
+    unnamed: set[str] = set()
     for mention in graph.mentions():
         form = " ".join(book.text[mention.start : mention.end].split())
         meant[form] |= set(mention.entities)
         if mention.thing:
             things.add(form)
+        if mention.unnamed:
+            unnamed.add(form)
     return BookNames(
         id=book.id,
         title=book.title,
@@ -88,6 +92,7 @@ def describe_book(book: Book, graph: MentionGraph) -> BookNames:
         ),
         forms={form: tuple(sorted(meant[form])) for form in sorted(meant)},
         things=tuple(sorted(form for form in things if not meant[form])),
+        unnamed=tuple(sorted(form for form in unnamed if not meant[form])),
         chapters=_list_chapters(book),
     )
 

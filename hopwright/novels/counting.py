@@ -8,59 +8,29 @@ rules of each kind of hop.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 
 from hopwright.knowledge.books.name_words import load_name_words
 from hopwright.novels.book_names import BookNames
+from hopwright.novels.counted_text import (
+    SOMEBODY,
+    Paragraph,
+    Seen,
+    TextReader,
+    cut_text,
+    find_speaker,
+    fold,
+    list_quotes,
+    read_heading,
+    unite,
+)
 from hopwright.novels.records import NovelHop, NovelItem
 
-_VERBS = (
-    "said|says|cried|replied|answered|asked|returned|continued|exclaimed|added|observed|repeated|rejoined|remarked"
-    "|murmured|whispered|resumed|interrupted|inquired|enquired|demanded|retorted|began"
-)
-_LEAST = 30
 _LEAST_LEFT = 4
-_LETTER = "A-Za-zÀ-ÖØ-öø-ÿ"
-_GAP = re.compile(r"\r?\n(?:[ \t\f]*\r?\n)+|\r\r+")
-_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
-_RUN = re.compile(rf"(?<![{_LETTER}])(?<![{_LETTER}]['’])[{_LETTER}]+")
-_CAPITALS = re.compile(r"(?<![A-Za-z])[A-ZÀ-Þ]{2,}(?![a-z])")
-_OF = re.compile(r"[A-Z][a-z]+\s+of\s+$")
-_SAID_AFTER = re.compile(rf"[\s,]*\b(?:{_VERBS})\s+")
-_SAYS_NEXT = re.compile(rf"\s+(?:{_VERBS})\b")
-_SAID_BEFORE = re.compile(rf"\s+(?:{_VERBS})(?:\s+\w+){{0,3}}\s*[,:]\s*(?:--)?\s*")
-_OPENING = re.compile('["“]')
 _ALLOWED = re.compile(r"\s+(#+)")
-_SOMEBODY = -1
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """A name in a paragraph: its place in the paragraph's text, and whom it may mean; nobody where it is not known.
-    within: places whose name is a part of somebody's, who may be said to be named there."""
-
-    start: int
-    end: int
-    who: frozenset[int]
-    thing: bool
-    within: frozenset[int] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class Paragraph:
-    """One paragraph of a window. sure and possible: whom it surely names, or may name. stranger: it holds a name of
-    which nothing is known."""
-
-    start: int
-    text: str
-    names: tuple[Seen, ...]
-    sure: frozenset[int]
-    possible: frozenset[int]
-    stranger: bool
-    things: bool
-    long_enough: bool
+_ONWARD = ("next", "answered", "chapters", "chapter")
+"""Hops that without a paragraph lead to another answer."""
 
 
 class WindowCounter:
@@ -71,18 +41,12 @@ class WindowCounter:
 
     def __init__(self, names: BookNames, text: str, start: int, read: dict[int, Paragraph] | None = None) -> None:
         self._names = names
-        self._persons = frozenset(one.id for one in names.entities if one.kind == "person")
-        self._places = frozenset(one.id for one in names.entities if one.kind == "place")
-        self._things = frozenset(names.things)
-        self._forms = _sort_forms(names.forms)
-        self._last_words: dict[str, set[int]] = {}
-        for one in names.entities:
-            for alias in one.aliases:
-                self._last_words.setdefault(alias.split()[-1].casefold(), set()).add(one.id)
+        self._reader = TextReader(names)
         known = {} if read is None else read
-        self.paragraphs = [self._read_once(text[first:last], start + first, known) for first, last in _cut(text)]
+        self.paragraphs = [self._read_once(text[first:last], start + first, known) for first, last in cut_text(text)]
         self._chapters = [_find_chapter(names, one.start) for one in self.paragraphs]
         self._by_start = {one.start: number for number, one in enumerate(self.paragraphs)}
+        self._headings = self._read_headings()
 
     def list_strange(self, text: str, allowed: Sequence[str]) -> list[str]:
         """The names of persons and places in a text that are none of the allowed ones."""
@@ -91,8 +55,8 @@ class WindowCounter:
             rest = rest.replace(name, "#" * len(name))
         return [
             rest[seen.start : seen.end]
-            for seen in self._find_names(rest)
-            if not seen.thing and not self._is_title(seen, text, rest)
+            for seen in self._reader.find_names(rest)
+            if not seen.thing and not seen.unnamed and not self._is_title(seen, text, rest)
         ]
 
     def _is_title(self, seen: Seen, text: str, rest: str) -> bool:
@@ -138,11 +102,11 @@ class WindowCounter:
                 return False
             before = found
             if hop.index == index:
-                before = {item.hops[index - 2].entity or 0} if hop.depends_on else {_SOMEBODY}
+                before = {item.hops[index - 2].entity or 0} if hop.depends_on else {SOMEBODY}
             found = set()
             for given in before:
                 if given < 0 and hop.depends_on:
-                    found.add(_SOMEBODY)
+                    found.add(SOMEBODY)
                     continue
                 names = frozenset(hop.clues) | (frozenset([given]) if hop.depends_on else frozenset())
                 found |= self._answer(hop, names, shown)[0]
@@ -169,7 +133,7 @@ class WindowCounter:
             yield f"{len(held)} paragraphs name its names, or its own does not surely"
         if hop.entity is not None and hop.entity not in one.sure:
             yield "its paragraph does not name the answer"
-        if hop.entity is None and _fold(hop.answer) not in _fold(one.text):
+        if hop.entity is None and fold(hop.answer) not in fold(one.text):
             yield "its paragraph does not have the answer"
         if given is None:
             return
@@ -192,6 +156,13 @@ class WindowCounter:
         if answers != {wanted}:
             yield f"the text leaves {len(answers)} answers, or another one"
             return
+        if hop.step in ("heard", "answered") and sum(names <= one.voices for one in self.paragraphs) < 2:
+            yield "who is asked about is named as a speaker once"
+        if hop.step == "answered" and any(
+            self._find_speakers(place) != self.paragraphs[place].voices or len(self.paragraphs[place].voices) != 1
+            for place in places
+        ):
+            yield "who speaks is not sure"
         own = places if hop.step == "chapters" else places[:1]
         if not all(self.paragraphs[place].long_enough for place in own):
             yield "its paragraph is too short"
@@ -203,7 +174,7 @@ class WindowCounter:
             rest, _ = self._answer(hop, names, [one for one in everything if one != place])
             if rest == {wanted}:
                 yield "the same answer is read without its paragraph"
-            elif len(rest) == 1 and hop.step not in ("next", "chapters"):
+            elif len(rest) == 1 and hop.step not in _ONWARD:
                 yield "another paragraph takes the place of its own"
         if given is not None and len(self._leave_open(hop, everything)) < 2:
             yield "the answer follows without the one before it"
@@ -211,8 +182,8 @@ class WindowCounter:
     def _answer(self, hop: NovelHop, names: frozenset[int], shown: Iterable[int]) -> tuple[set[int], set[int]]:
         """The answers that the shown paragraphs leave open, and which paragraphs say so."""
         if hop.step == "speaker":
-            words = _fold(_read_quoted(hop.question))
-            held = {one for one in shown if words in _fold(self.paragraphs[one].text)}
+            words = fold(_read_quoted(hop.question))
+            held = {one for one in shown if words in fold(self.paragraphs[one].text)}
             return {who for one in held for who in self._find_speakers(one, words)}, held
         if hop.step in ("companion", "place", "voice"):
             held = {one for one in shown if names <= self.paragraphs[one].possible}
@@ -226,8 +197,12 @@ class WindowCounter:
             return set(), set()
         if hop.step == "chapters":
             return self._count_chapters(naming, name), {naming[0], naming[-1]}
+        if hop.step == "chapter":
+            return self._find_numbers(naming, name), {naming[-1]}
         if hop.step == "next":
             return self._find_next(name, shown, naming[-1])
+        if hop.step in ("heard", "answered"):
+            return self._listen(hop.step, name, shown)
         place = naming[0] if hop.step == "first" else naming[-1]
         return self._read_answer("companion", place, names), {place}
 
@@ -235,13 +210,13 @@ class WindowCounter:
         one = self.paragraphs[number]
         answers: set[int] = set()
         if one.stranger or not names <= one.sure:
-            answers.add(_SOMEBODY)
+            answers.add(SOMEBODY)
         if step == "voice":
             return answers | self._find_speakers(number)
-        kind = self._persons if step == "companion" else self._places
+        kind = self._reader.persons if step == "companion" else self._reader.places
         others = (one.possible & kind) - names
-        if not others <= one.sure or (step == "place" and one.things):
-            answers.add(_SOMEBODY)
+        if not others <= one.sure or (one.things if step == "place" else one.unnamed):
+            answers.add(SOMEBODY)
         return answers | others
 
     def _find_next(self, name: int, shown: Sequence[int], last: int) -> tuple[set[int], set[int]]:
@@ -252,16 +227,17 @@ class WindowCounter:
                 continue
             one = self.paragraphs[number]
             order += [
-                (number, frozenset([who, _SOMEBODY])) for who in (one.possible & self._persons) - _union(one.names)
+                (number, frozenset([who, SOMEBODY])) for who in (one.possible & self._reader.persons) - unite(one.names)
             ]
-            order += [(number, seen.who) for seen in one.names if not seen.thing and not seen.who & self._places]
+            named = [seen for seen in one.names if not seen.thing and not seen.unnamed]
+            order += [(number, seen.who) for seen in named if not seen.who & self._reader.places]
         ends = [place for place, (_, who) in enumerate(order) if name in who]
         if not ends or ends[-1] + 1 == len(order):
             return set(), {last}
         number, who = order[ends[-1]]
         following, next_who = order[ends[-1] + 1]
         if who != {name} or len(next_who) != 1:
-            return {_SOMEBODY, -2}, {number, following}
+            return {SOMEBODY, -2}, {number, following}
         return set(next_who), {number, following}
 
     def _count_chapters(self, naming: Sequence[int], name: int) -> set[int]:
@@ -272,9 +248,53 @@ class WindowCounter:
             for last in self._list_first(naming[::-1], name):
                 (part, number), (other, after) = self._chapters[first], self._chapters[last]
                 if part != other or not number or not after:
-                    return {_SOMEBODY, -2}
+                    return {SOMEBODY, -2}
                 found.add(after - number - 1)
         return found
+
+    def _find_numbers(self, naming: Sequence[int], name: int) -> set[int]:
+        """The numbers that stay possible of the last chapter that names somebody, as the headings in the window give
+        them; somebody where one is not there, or stands for two chapters."""
+        found: set[int] = set()
+        for place in self._list_first(naming[::-1], name):
+            number = self._headings[place]
+            if number is None:
+                return {SOMEBODY, -2}
+            found.add(number)
+        return found
+
+    def _read_headings(self) -> list[int | None]:
+        """For each paragraph the number in the heading of its chapter, if the window has it and no other of it."""
+        starts = [one.start for one in self._names.chapters]
+        spoken = [bisect_right(starts, one.start) - 1 for one in self.paragraphs]
+        numbers: dict[int, int] = {}
+        every: list[int] = []
+        for chapter in sorted(set(spoken) - {-1}):
+            held = self._by_start.get(starts[chapter])
+            number = read_heading(self.paragraphs[held].text) if held is not None else None
+            if self._names.chapters[chapter].number and number is not None:
+                numbers[chapter] = number
+            # A chapter whose heading is before the window has the number of the list.
+            every.append(number if number is not None else self._names.chapters[chapter].number)
+        return [
+            numbers[chapter] if chapter in numbers and every.count(numbers[chapter]) == 1 else None
+            for chapter in spoken
+        ]
+
+    def _listen(self, step: str, name: int, shown: Sequence[int]) -> tuple[set[int], set[int]]:
+        """Who is named beside the last words that may be somebody's, or as the next to speak after them."""
+        heard = [one for one in shown if name in self.paragraphs[one].voices]
+        if not heard:
+            return set(), set()
+        last = heard[-1]
+        unsure = set() if name in self._find_speakers(last) else {SOMEBODY}
+        if step == "heard":
+            return self._read_answer("companion", last, frozenset([name])) | unsure, {last}
+        following = next((one for one in shown if one > last and self.paragraphs[one].voices), None)
+        if following is None:
+            return set(), {last}
+        voices = self.paragraphs[following].voices
+        return set(voices) if len(voices) == 1 else {SOMEBODY, -2}, {last, following}
 
     def _list_first(self, naming: Sequence[int], name: int) -> Iterator[int]:
         for place in naming:
@@ -286,9 +306,9 @@ class WindowCounter:
         """The answers that stay possible when nobody knows the answer before."""
         if hop.step in ("companion", "place", "voice"):
             answers, held = self._answer(hop, frozenset(hop.clues), shown)
-            return answers - {_SOMEBODY} if len(held) >= _LEAST_LEFT else set()
+            return answers - {SOMEBODY} if len(held) >= _LEAST_LEFT else set()
         found: set[int] = set()
-        for other in sorted((self._persons | self._places) - set(hop.clues)):
+        for other in sorted((self._reader.persons | self._reader.places) - set(hop.clues)):
             found |= {who for who in self._answer(hop, frozenset([other]), shown)[0] if who >= 0}
             if len(found) > 1:
                 break
@@ -299,121 +319,25 @@ class WindowCounter:
         or somebody."""
         one = self.paragraphs[number]
         found: set[int] = set()
-        people = [seen for seen in one.names if seen.who and seen.who <= self._persons]
+        people = [seen for seen in one.names if seen.who and seen.who <= self._reader.persons]
         starts = [seen.start for seen in people]
         closed = -1
-        for start, end in _list_quotes(one.text):
+        for start, end in list_quotes(one.text):
             before, closed = closed, end
-            if words and words not in _fold(one.text[start:end]):
+            if words and words not in fold(one.text[start:end]):
                 continue
-            speaker = _find_speaker(one.text, people, starts, (start, end), before)
+            speaker = find_speaker(one.text, people, starts, (start, end), before)
             if len(speaker) == 1:
                 found |= speaker
             elif words:
-                found.add(_SOMEBODY)
-        return found or ({_SOMEBODY} if words else set())
+                found.add(SOMEBODY)
+        return found or ({SOMEBODY} if words else set())
 
     def _read_once(self, text: str, start: int, known: dict[int, Paragraph]) -> Paragraph:
         held = known.get(start)
         if held is None or held.text != text:
-            held = known[start] = self._read(text, start)
+            held = known[start] = self._reader.read(text, start)
         return held
-
-    def _read(self, text: str, start: int) -> Paragraph:
-        names = tuple(self._find_names(text))
-        shouted = {word.casefold() for word in _CAPITALS.findall(text)}
-        if len(_WORD.findall(text)) <= 15 and text.rstrip(" _)")[-1:] not in ".!?,;”\"":
-            shouted |= {word.casefold() for word in re.findall(rf"[{_LETTER}]+", text)}
-        capitals = {who for word in shouted for who in self._last_words.get(word, ())}
-        return Paragraph(
-            start=start,
-            text=text,
-            names=names,
-            sure=frozenset(next(iter(one.who)) for one in names if len(one.who) == 1),
-            possible=frozenset(_union(names) | capitals).union(*(one.within for one in names)),
-            stranger=any(not one.who and not one.thing for one in names),
-            things=any(one.thing for one in names),
-            long_enough=len(_WORD.findall(text)) >= _LEAST,
-        )
-
-    def _find_names(self, text: str) -> Iterator[Seen]:
-        """The names of a text, from left to right, the longest form at each place."""
-        end = 0
-        runs = list(_RUN.finditer(text))
-        for number, run in enumerate(runs):
-            if run.start() < end:
-                continue
-            for pattern, form in self._list_forms(runs, number):
-                if match := pattern.match(text, run.start()):
-                    who = frozenset(self._names.forms[form])
-                    within: frozenset[int] = frozenset()
-                    if who & self._places and _OF.search(text, max(0, run.start() - 20), run.start()):
-                        who, within = frozenset(), who
-                    end = match.end()
-                    yield Seen(run.start(), end, who, form in self._things, within)
-                    break
-
-    def _list_forms(self, runs: Sequence[re.Match[str]], number: int) -> Iterator[tuple[re.Pattern[str], str]]:
-        """The forms whose runs of letters the text has from a run on, the longest first."""
-        node = self._forms
-        found: list[_Forms] = []
-        while number < len(runs) and runs[number][0] in node.longer:
-            node = node.longer[runs[number][0]]
-            found.append(node)
-            number += 1
-        for one in reversed(found):
-            yield from one.here
-
-
-@dataclass(slots=True)
-class _Forms:
-    """Forms by their runs of letters: those that end here, the longest first, and those that go on, by the next run."""
-
-    here: list[tuple[re.Pattern[str], str]] = field(default_factory=list)
-    longer: dict[str, _Forms] = field(default_factory=dict)
-
-
-def _sort_forms(forms: Iterable[str]) -> _Forms:
-    top = _Forms()
-    for form in sorted(forms, key=lambda one: (-len(one), one)):
-        node = top
-        for run in _RUN.findall(form) if _RUN.match(form) else ():
-            node = node.longer.setdefault(run, _Forms())
-        if node is not top:
-            spaced = r"\s+".join(re.escape(word) for word in form.split())
-            node.here.append((re.compile(rf"{spaced}(?![{_LETTER}])"), form))
-    return top
-
-
-def _find_speaker(
-    text: str, people: Sequence[Seen], starts: Sequence[int], quote: tuple[int, int], closed: int
-) -> frozenset[int]:
-    """Whom the words right beside a quotation name as its speaker; `closed` is where the one before it ends."""
-    start, end = quote
-    if (after := bisect_right(starts, end)) < len(people):
-        seen = people[after]
-        if _OPENING.search(text, end + 1, seen.start) is None:
-            between = text[end + 1 : seen.start]
-            if _SAID_AFTER.fullmatch(between) or (not between.strip(" \r\n,") and _SAYS_NEXT.match(text, seen.end)):
-                return seen.who
-    before = bisect_left(starts, start) - 1
-    while before >= 0 and people[before].end >= start:
-        before -= 1
-    # What stands before another quotation does not say who speaks in this one.
-    if before >= 0 and people[before].end > closed and _SAID_BEFORE.fullmatch(text, people[before].end, start - 1):
-        return people[before].who
-    return frozenset()
-
-
-def _cut(text: str) -> Iterator[tuple[int, int]]:
-    place = 0
-    for gap in (*_GAP.finditer(text), None):
-        part = text[place : gap.start() if gap else len(text)]
-        if kept := part.strip():
-            first = place + len(part) - len(part.lstrip())
-            yield first, first + len(kept)
-        place = gap.end() if gap else len(text)
-
 
 def _find_chapter(names: BookNames, start: int) -> tuple[int, int]:
     """Part and number of the chapter that holds a place; (-1, 0) before the first."""
@@ -425,27 +349,6 @@ def _find_chapter(names: BookNames, start: int) -> tuple[int, int]:
     return held
 
 
-def _list_quotes(text: str) -> Iterator[tuple[int, int]]:
-    """Spans between double quotation marks; what is not closed reaches to the end."""
-    opened: int | None = None
-    for match in re.finditer("[“”\"]", text):
-        if match[0] == "“" or (match[0] == '"' and opened is None):
-            opened = match.end()
-        elif opened is not None:
-            yield opened, match.start()
-            opened = None
-    if opened is not None:
-        yield opened, len(text)
-
-
 def _read_quoted(question: str) -> str:
     match = re.search("“(.*)”", question, re.DOTALL)
     return match[1] if match else question
-
-
-def _fold(text: str) -> str:
-    return " ".join(text.replace("_", "").split()).casefold()
-
-
-def _union(names: Iterable[Seen]) -> set[int]:
-    return {who for one in names for who in one.who}

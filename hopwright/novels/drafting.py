@@ -14,7 +14,8 @@ from hopwright.knowledge.books.mentions import MentionGraph
 from hopwright.knowledge.books.windows import Window, find_mention, hash_window, list_windows, place_window
 from hopwright.knowledge.named_windows import NamedWindow
 from hopwright.novels.book_names import BookNames, describe_book
-from hopwright.novels.counting import Paragraph, WindowCounter
+from hopwright.novels.counted_text import Paragraph
+from hopwright.novels.counting import WindowCounter
 from hopwright.novels.records import NovelHop, NovelItem, Stretch, WindowRef, make_family, make_novel_id
 from hopwright.novels.shelf import ReadNovel
 from hopwright.planning.mention_chains import ChainDrawer, ChainTally, ProvenChain, measure_chain, select_chains
@@ -194,9 +195,8 @@ class NovelDrafter:
             rng = random.Random(f"{self._parameters.seed}:{self.novel.book.id}:{length}:{blocks}")
             rng.shuffle(fitting)
             tried = fitting[:_WINDOWS_TRIED]
-            # A chain by rules gives way to another one; a model's words are paid for, and were drawn in a window that
-            # proves them.
-            drawn = self.drawn_in.get(steps, {}).get(length) if words else None
+            # Where it was drawn, it is proven; other windows before that one, so that not all chains share a few.
+            drawn = self.drawn_in.get(steps, {}).get(length)
             if drawn is not None and drawn not in tried:
                 tried.append(drawn)
             for window in tried:
@@ -305,7 +305,8 @@ class NovelDrafter:
         entity = None if who is None else graph.entities[who]
         names = (*step.clues, *([given] if given is not None and step.follows else []))
         # Whom the last mention is of stands in the paragraph of that, who comes next in the first.
-        own = {"next": step.places[-1:], "chapters": step.places}.get(step.kind, step.places[:1])
+        before = step.places[-1:]
+        own = {"next": before, "answered": before, "chapters": step.places}.get(step.kind, step.places[:1])
         spans = [self._cite(place, name) for place in own for name in names]
         if free is not None:
             spans.insert(0, self._document.cite(free.start, free.end))
@@ -340,6 +341,8 @@ class NovelDrafter:
         return None
 
     def _derive(self, step: Step, spans: Sequence[Span]) -> ReadSpan | Compute:
+        if step.kind == "chapter":
+            return Compute(expression=str(step.answer), kind="counting")
         if step.kind != "chapters":
             return ReadSpan(document=self.novel.book.id, start=spans[0].start, end=spans[0].end)
         blocks, chapters = self.novel.book.blocks, self.names.chapters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
@@ -12,13 +12,22 @@ from typing import Literal, get_args
 
 from hopwright.knowledge.named_windows import NamedWindow
 from hopwright.planning.mention_proofs import Refuted, StepProof, WindowProver
-from hopwright.planning.mention_steps import FREE, Step, StepFinder
+from hopwright.planning.mention_steps import FREE, NUMBERS, PAIRED, Step, StepFinder
 
 BANDS = (2_000, 16_000)
 """Where near ends and where far begins, in tokens between the paragraphs of two hops that follow each other."""
 Reach = Literal["one", "near", "middle", "far"]
 REACHES: tuple[Reach, ...] = get_args(Reach)
 _BREADTH = 6
+_ONCE = frozenset(["voice", "first", "last", "next", "heard", "answered"])
+"""Steps that a chain has once each: "the next after the last mention of the next after the last mention of …" is a
+riddle of words."""
+_TIMES = 3
+"""How often chains are gone through."""
+_MIX = 4
+"""So many names more a chain may give and be taken before another one."""
+_COUNTING_SHARE = 12
+"""One in so many chains ends with a number of chapters, or of a chapter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,29 +84,37 @@ class ChainDrawer:
         rng = random.Random(f"{self._seed}:{self._key}:{hops}")
         openings = list(self._openings)
         rng.shuffle(openings)
-        # How many chapters lie between is no question of its own about a text.
-        openings = [step for step in openings if _fits(step, last=hops == 1) and (hops > 1 or step.kind != "chapters")]
+        # How many chapters lie between, or where somebody is named last, is no question of its own about a text.
+        openings = [step for step in openings if _fits(step, last=hops == 1) and (hops > 1 or step.kind not in NUMBERS)]
         found: list[ProvenChain] = []
         seen: set[tuple[Step, ...]] = set()
-        # Kinds that open many chains would hide the others: one of each kind in turn.
-        for opening in _interleave(openings):
-            for steps in self._continue((opening,), hops, rng, apart):
-                if steps in seen:
-                    continue
-                seen.add(steps)
-                tally.drawn += 1
-                proofs = self._prover.prove(steps)
-                if isinstance(proofs, Refuted):
-                    tally.refuted[f"{proofs.proof}: {proofs.reason}"] += 1
-                    continue
-                tally.proven += 1
-                found.append(measure_chain(self._window, self._tokens, steps, proofs))
-                if len(found) == most:
-                    return found
+        for steps in self._list_chains(openings, hops, rng, apart):
+            if steps in seen:
+                continue
+            seen.add(steps)
+            tally.drawn += 1
+            proofs = self._prover.prove(steps)
+            if isinstance(proofs, Refuted):
+                tally.refuted[f"{proofs.proof}: {proofs.reason}"] += 1
+                continue
+            tally.proven += 1
+            found.append(measure_chain(self._window, self._tokens, steps, proofs))
+            if len(found) == most:
+                break
         return found
 
+    def _list_chains(
+        self, openings: Sequence[Step], hops: int, rng: random.Random, apart: range
+    ) -> Iterator[tuple[Step, ...]]:
+        """Chains in which names that stand together are asked by in at most half of the hops, then the others: one pair
+        after another tells no story."""
+        for most_pairs in sorted({_halve(hops), hops}):
+            # Kinds that open many chains would hide the others: one of each kind in turn.
+            for opening in _interleave(openings):
+                yield from self._continue((opening,), hops, rng, apart, most_pairs)
+
     def _continue(
-        self, steps: tuple[Step, ...], hops: int, rng: random.Random, apart: range
+        self, steps: tuple[Step, ...], hops: int, rng: random.Random, apart: range, most_pairs: int
     ) -> Iterator[tuple[Step, ...]]:
         if len(steps) == hops:
             yield steps
@@ -108,16 +125,17 @@ class ChainDrawer:
             following = self._following[last.answer] = self._finder.list_following(last.answer)
         taken = {clue for step in steps for clue in step.clues} | {step.answer for step in steps}
         used = {place for step in steps for place in step.places}
-        # "The next after the last mention of the next after the last mention of …" is a riddle of words.
-        told = {step.kind for step in steps} & {"first", "last", "next"}
+        told = {step.kind for step in steps} & _ONCE
+        pairs = count_pairs(steps)
         fit = [
             step for step in following
             if step.kind not in told and not used & set(step.places) and not taken & set(step.clues)
+            and not (step.kind in PAIRED and pairs >= most_pairs)
             and (step.ends or step.answer not in taken) and _fits(step, last=len(steps) + 1 == hops)
             and self._distance(last, step) in apart
         ]  # fmt: skip
         for step in _draw_few(fit, rng):
-            yield from self._continue((*steps, step), hops, rng, apart)
+            yield from self._continue((*steps, step), hops, rng, apart, most_pairs)
 
     def _distance(self, one: Step, other: Step) -> int:
         paragraphs = self._window.paragraphs
@@ -143,40 +161,95 @@ def measure_chain(
 
 
 def select_chains(chains: Sequence[ProvenChain], most: int, seed: int, key: str) -> list[ProvenChain]:
-    """At most `most` of these: kinds, distances and depths in turn, no answer in more than a tenth, no step in more
-    than a fiftieth, chapters counted in a twentieth."""
+    """At most `most` of these: kinds, distances, depths, and openings with spoken words in turn, those with few names
+    first, and last of all those of pairs alone; no answer in more than a tenth, one in twelve ending with a number,
+    no step in more than a fiftieth, or in a book with few, in a twelfth."""
     rng = random.Random(f"{seed}:{key}:select")
-    groups: dict[tuple[str, str], list[ProvenChain]] = defaultdict(list)
+    groups: dict[tuple[str, str, bool], list[ProvenChain]] = defaultdict(list)
     for chain in chains:
-        groups[(chain.steps[-1].kind, chain.band)].append(chain)
+        opens = len(chain.steps) > 1 and chain.steps[0].kind == "speaker"
+        groups[(chain.steps[-1].kind, chain.band, opens)].append(chain)
     for name in sorted(groups):
         rng.shuffle(groups[name])
-    share, often = max(2, -(-most // 10)), max(3, most // 50)
-    answers: Counter[tuple[bool, int]] = Counter()
-    used: Counter[Step] = Counter()
-    taken: list[ProvenChain] = []
+        # The fewer names a question gives, the better it is followed; yet no kind of opening hides another.
+        groups[name].sort(
+            key=lambda chain: (_is_paired(chain), _count_names(chain) + rng.randrange(_MIX)), reverse=True
+        )
     # A small set would otherwise have the first kinds and bands of the alphabet alone.
     order = sorted(groups)
     rng.shuffle(order)
-    counting = 0
-    before = -1
-    while groups and before < len(taken) < most:
-        before = len(taken)
-        for name in order:
-            while groups.get(name) and (name[0] != "chapters" or 20 * counting + 10 <= len(taken)):
-                chain = groups[name].pop()
-                last = chain.steps[-1]
-                final = (last.ends, last.answer)
-                if (answers[final] < share or last.answer == FREE) and all(used[step] < often for step in chain.steps):
-                    answers[final] += 1
-                    used.update(chain.steps)
-                    taken.append(chain)
-                    counting += last.kind == "chapters"
-                    break
-            if len(taken) == most:
-                break
-        groups = {name: held for name, held in groups.items() if held}
-    return taken
+    share, often = max(2, -(-most // 10)), max(3, most // 50)
+    selection = _Selection(most)
+    for _ in range(_TIMES):
+        groups = selection.take(groups, order, share, often)
+        # Where a book has too few, the same steps are taken more often, behind all others.
+        often *= 2
+    return selection.taken
+
+
+class _Selection:
+    """Chains that are selected, at most `most`."""
+
+    def __init__(self, most: int) -> None:
+        self.taken: list[ProvenChain] = []
+        self._most = most
+        self._answers: Counter[tuple[bool, int]] = Counter()
+        self._used: Counter[Step] = Counter()
+        self._counting = 0
+
+    def take(
+        self, groups: Mapping[tuple[str, str, bool], list[ProvenChain]], order: Sequence[tuple[str, str, bool]],
+        share: int, often: int,
+    ) -> dict[tuple[str, str, bool], list[ProvenChain]]:  # fmt: skip
+        """Take one of each group in turn, no answer oftener than `share` and no step oftener than `often`; gives those
+        that were passed over, in groups."""
+        passed: dict[tuple[str, str, bool], list[ProvenChain]] = defaultdict(list)
+        before = -1
+        while before < len(self.taken) < self._most:
+            before = len(self.taken)
+            for name in order:
+                held = groups.get(name, [])
+                while held and len(self.taken) < self._most and self._may_end(name[0]):
+                    chain = held.pop()
+                    if self._fits(chain, share, often):
+                        self._add(chain)
+                        break
+                    passed[name].append(chain)
+        return {name: [*groups.get(name, []), *passed[name][::-1]] for name in order}
+
+    def _may_end(self, kind: str) -> bool:
+        return kind not in NUMBERS or _COUNTING_SHARE * self._counting + 6 <= len(self.taken)
+
+    def _fits(self, chain: ProvenChain, share: int, often: int) -> bool:
+        last = chain.steps[-1]
+        rare = last.answer == FREE or self._answers[last.ends, last.answer] < share
+        return rare and all(self._used[step] < often for step in chain.steps)
+
+    def _add(self, chain: ProvenChain) -> None:
+        last = chain.steps[-1]
+        self._answers[last.ends, last.answer] += 1
+        self._used.update(chain.steps)
+        self._counting += last.kind in NUMBERS
+        self.taken.append(chain)
+
+
+def count_pairs(steps: Sequence[Step]) -> int:
+    """How many of these hops ask by names that stand together."""
+    return sum(step.kind in PAIRED for step in steps)
+
+
+def _halve(hops: int) -> int:
+    return -(-hops // 2)
+
+
+def _is_paired(chain: ProvenChain) -> bool:
+    """Whether more than half of its hops ask by names that stand together."""
+    return count_pairs(chain.steps) > _halve(len(chain.steps))
+
+
+def _count_names(chain: ProvenChain) -> int:
+    """The names that a question about a chain gives."""
+    return sum(len(step.clues) for step in chain.steps)
 
 
 def _fits(step: Step, *, last: bool) -> bool:

@@ -2,8 +2,8 @@
 
 Four things are proven of every step. *Named*: fewer of its names select several paragraphs. *Unique*: its condition
 selects one paragraph, which surely has the answer. *Needed*: without one of its paragraphs the condition selects none,
-or several answers remain (`next`, `chapters`: or another answer comes out). *Chained*: without the answer before it,
-four paragraphs or more, and several answers, are left.
+or several answers remain (`next`, `answered`, `chapters`, `chapter`: or another answer comes out). *Chained*: without
+the answer before it, four paragraphs or more, and several answers, are left.
 
 Of a chain it is proven besides that it does not end alike without a paragraph of an earlier hop: another answer on the
 way may lead to the same end.
@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hopwright.knowledge.named_windows import NamedParagraph, NamedWindow
-from hopwright.planning.mention_steps import FEWEST, FEWEST_LEFT, FREE, Step, StepKind
+from hopwright.planning.mention_steps import FEWEST, FEWEST_LEFT, FREE, ONWARD, Step, StepKind, read_answering
 
 MANY = 2
 
@@ -43,6 +43,8 @@ def prove_step(window: NamedWindow, step: Step, given: int | None) -> StepProof 
     names = (*((given,) if given is not None and step.follows else ()), *step.clues)
     everything = frozenset(range(len(window.paragraphs)))
     # A chain that was drawn in one window is proven in others, too, where its names may be rarer.
+    if step.kind in ("heard", "answered") and len(window.list_voicing(names[0])) < FEWEST:
+        return Refuted("named", "who is asked about speaks once")
     for name in names:
         others = tuple(other for other in names if other != name) or names
         if len(_select(window, others, everything)) < FEWEST:
@@ -50,6 +52,8 @@ def prove_step(window: NamedWindow, step: Step, given: int | None) -> StepProof 
     answers, selected = _answer(window, step, names, everything)
     if answers != {step.answer} or selected != 1:
         return Refuted("unique", f"{selected} paragraphs are selected and {len(answers)} answers read")
+    if step.kind == "answered" and read_answering(window, names[0]) != (*step.places, step.answer):
+        return Refuted("unique", "who speaks is not sure")
     own = step.places if step.kind == "chapters" else step.places[:1]
     if not all(window.paragraphs[place].usable for place in own):
         return Refuted("unique", "its paragraph is too short")
@@ -60,7 +64,7 @@ def prove_step(window: NamedWindow, step: Step, given: int | None) -> StepProof 
         rest, _ = _answer(window, step, names, everything - {place})
         if step.answer in rest and len(rest) < MANY:
             return Refuted("needed", "the same answer is read without the paragraph")
-        if len(rest) == 1 and step.kind not in ("next", "chapters"):
+        if len(rest) == 1 and step.kind not in ONWARD:
             return Refuted("needed", "another paragraph takes its place")
         remaining.append(tuple(sorted(rest)))
     left = None
@@ -146,6 +150,10 @@ def _answer(
         return set(), 0
     if step.kind == "chapters":
         return _count(window.paragraphs, naming, names[0])
+    if step.kind == "chapter":
+        return _number(window.paragraphs, naming, names[0])
+    if step.kind in ("heard", "answered"):
+        return _listen(window, step.kind, names, shown)
     if step.kind == "next":
         return _follow(window, names[0], shown)
     place = naming[0] if step.kind == "first" else naming[-1]
@@ -173,7 +181,7 @@ def _read(window: NamedWindow, place: int, names: tuple[int, ...], kind: StepKin
         return set(paragraph.speakers) | unsure
     kinds = window.persons if kind == "companion" else window.places
     others = {who for who in paragraph.possible if who in kinds and who not in names}
-    if kind == "place" and paragraph.things:
+    if (kind == "place" and paragraph.things) or (kind == "companion" and paragraph.unnamed):
         unsure.add(-1)
     if not others <= paragraph.sure:
         unsure.add(-1)
@@ -191,6 +199,33 @@ def _count(paragraphs: Sequence[NamedParagraph], naming: Sequence[int], entity: 
                 return {-1, -2}, 1
             answers.add(after[1] - before[1] - 1)
     return answers, 1
+
+
+def _number(paragraphs: Sequence[NamedParagraph], naming: Sequence[int], entity: int) -> tuple[set[int], int]:
+    """The numbers of the chapters that may be the last to name an entity; several where a heading is not known."""
+    numbers = {paragraphs[place].heading for place in _list_ends(paragraphs, naming[::-1], entity)}
+    known = {number for number in numbers if number is not None}
+    return (known, 1) if known == numbers else ({-1, -2}, 1)
+
+
+def _listen(
+    window: NamedWindow, kind: StepKind, names: tuple[int, ...], shown: frozenset[int]
+) -> tuple[set[int], int]:
+    """What the last shown paragraph that may name somebody as a speaker answers, and the next one that may name any."""
+    voicing = [place for place in window.list_voicing(names[0]) if place in shown]
+    if not voicing:
+        return set(), 0
+    last = window.paragraphs[voicing[-1]]
+    if kind == "heard":
+        unsure = set() if names[0] in last.speakers else {-1}
+        return set(_read(window, voicing[-1], names, "companion")) | unsure, 1
+    following = (place for place in sorted(shown) if place > voicing[-1] and window.paragraphs[place].voices)
+    place = next(following, None)
+    if place is None:
+        return set(), 0
+    # Whom a reader takes for the speaker counts, although a word of saying that is not known stands beside.
+    voices = window.paragraphs[place].voices
+    return (set(voices), 1) if len(voices) == 1 else ({-1, -2}, 1)
 
 
 def _list_ends(paragraphs: Sequence[NamedParagraph], naming: Sequence[int], entity: int) -> list[int]:

@@ -15,9 +15,16 @@ from typing import Literal
 
 from hopwright.knowledge.named_windows import NamedParagraph, NamedWindow
 
-StepKind = Literal["speaker", "companion", "place", "voice", "first", "last", "next", "chapters", "asked"]
+StepKind = Literal[
+    "speaker", "companion", "place", "voice", "first", "last", "next", "heard", "answered", "chapters", "chapter",
+    "asked",
+]  # fmt: skip
 PAIRED: tuple[StepKind, ...] = ("companion", "place", "voice")
 """Steps whose paragraph is the only one that names two or three; what else it names is the answer."""
+ONWARD: tuple[StepKind, ...] = ("next", "answered", "chapters", "chapter")
+"""Steps that lead to another answer where one of their paragraphs is not known, and not to none or several."""
+NUMBERS: tuple[StepKind, ...] = ("chapters", "chapter")
+"""Steps whose answer is a number: of chapters, or that of a chapter."""
 FREE = -1
 """The answer of a step whose words a model chooses: a span of the paragraph, which is known when it has answered."""
 FEWEST = 2
@@ -32,8 +39,9 @@ class Step:
     """One hop. `clues` are the names that its question gives; where it `follows`, the answer before it is one more.
 
     places: the paragraphs that it rests on, by their places in the window, the one with the answer first. answer: an
-    entity, or a number of chapters. A step of the kind `asked` is a model's question about the only paragraph that
-    names all its names; its answer is a name for the hop after it, or, in the last hop, what the model chooses (FREE).
+    entity, a number of chapters, or the number of a chapter. A step of the kind `asked` is a model's question about the
+    only paragraph that names all its names; its answer is a name for the hop after it, or, in the last hop, what the
+    model chooses (FREE).
     """
 
     kind: StepKind
@@ -46,7 +54,7 @@ class Step:
     @property
     def ends(self) -> bool:
         """Whether no hop can follow, its answer being no name."""
-        return self.kind == "chapters" or (self.kind == "asked" and self.answer == FREE)
+        return self.kind in NUMBERS or (self.kind == "asked" and self.answer == FREE)
 
 
 class StepFinder:
@@ -138,6 +146,19 @@ class StepFinder:
             place, answer = following
             if self.window.paragraphs[place].usable:
                 yield Step("next", (), True, (place, last) if place != last else (place,), answer)
+        heard = read_last_voice(self.window, entity)
+        if heard is not None:
+            place, answer = heard
+            if answer in self._known:
+                yield Step("heard", (), True, (place,), answer)
+        answering = read_answering(self.window, entity)
+        if answering is not None and answering[2] in self._known:
+            place, before, answer = answering
+            if self.window.paragraphs[place].usable:
+                yield Step("answered", (), True, (place, before), answer)
+        number = read_chapter(self.window.paragraphs[last], entity)
+        if number is not None:
+            yield Step("chapter", (), True, (last,), number)
         count = count_chapters(self.window.paragraphs, first, last, entity)
         if count is not None:
             yield Step("chapters", (), True, (last, first), count)
@@ -152,6 +173,8 @@ def read_pair(window: NamedWindow, place: int, pair: frozenset[int], kind: StepK
     others = paragraph.possible - pair
     people, sites = others & window.persons, others & window.places
     if kind == "companion":
+        if paragraph.unnamed:
+            return None
         found = people
     elif kind == "place":
         if paragraph.things or pair & window.places:
@@ -167,7 +190,7 @@ def read_pair(window: NamedWindow, place: int, pair: frozenset[int], kind: StepK
 def read_end(window: NamedWindow, place: int, entity: int) -> int | None:
     """Who alone is named with an entity in the paragraph where it is named first or last."""
     paragraph = window.paragraphs[place]
-    if not paragraph.usable or entity not in paragraph.sure or paragraph.unknown:
+    if not paragraph.usable or entity not in paragraph.sure or paragraph.unknown or paragraph.unnamed:
         return None
     found = (paragraph.possible & window.persons) - {entity}
     return next(iter(found)) if len(found) == 1 and found <= paragraph.sure else None
@@ -183,6 +206,40 @@ def read_next(order: Sequence[tuple[int, tuple[int, ...]]], entity: int) -> tupl
             following, named = order[number + 1]
             return (following, named[0]) if len(named) == 1 else None
     return None
+
+
+def read_last_voice(window: NamedWindow, entity: int) -> tuple[int, int] | None:
+    """The last paragraph that names an entity as a speaker, and who alone is named beside it there; None where that is
+    not sure, or where it is so named once."""
+    voicing = window.list_voicing(entity)
+    if len(voicing) < FEWEST or entity not in window.paragraphs[voicing[-1]].speakers:
+        return None
+    answer = read_end(window, voicing[-1], entity)
+    return None if answer is None else (voicing[-1], answer)
+
+
+def read_answering(window: NamedWindow, entity: int) -> tuple[int, int, int] | None:
+    """Who is the next to be named as a speaker after the last paragraph that so names an entity: the paragraph of that,
+    the one before, and the speaker; None where any of it is not sure."""
+    voicing = window.list_voicing(entity)
+    if len(voicing) < FEWEST or read_only_voice(window.paragraphs[voicing[-1]]) != entity:
+        return None
+    for place in range(voicing[-1] + 1, len(window.paragraphs)):
+        if window.paragraphs[place].voices:
+            answer = read_only_voice(window.paragraphs[place])
+            return None if answer is None else (place, voicing[-1], answer)
+    return None
+
+
+def read_only_voice(paragraph: NamedParagraph) -> int | None:
+    """The one whom a paragraph surely names as a speaker, where nobody else may be meant."""
+    found = paragraph.voices
+    return paragraph.speakers[0] if len(found) == 1 and found == set(paragraph.speakers) else None
+
+
+def read_chapter(paragraph: NamedParagraph, entity: int) -> int | None:
+    """The number of the chapter of a paragraph that surely names an entity, as its heading gives it."""
+    return paragraph.heading if paragraph.usable and entity in paragraph.sure else None
 
 
 def count_chapters(paragraphs: Sequence[NamedParagraph], first: int, last: int, entity: int) -> int | None:

@@ -63,8 +63,11 @@ class Passage:
     def __init__(self, book: BookFiles, start: int, text: str) -> None:
         self.book, self.start, self.text = book, start, text
         found = list(book.find_names(text))
-        things = {one for one in found if " ".join(text[one.start : one.end].split()) in book.things}
-        self.names = [one for one in found if one not in things]
+        forms = {one: " ".join(text[one.start : one.end].split()) for one in found}
+        things = {one for one in found if forms[one] in book.things}
+        nameless = {one for one in found if forms[one] in book.unnamed}
+        self.names = [one for one in found if one not in things | nameless]
+        self.has_nameless = bool(nameless)
         self.has_things = bool(things)
         self.shouted = book.find_shouted(text)
         self.maybe = {who for one in self.names for who in one.who} | self.shouted
@@ -87,14 +90,28 @@ class Passage:
         found: set[int] = set()
         for one in self.names:
             before, after = self.text[: one.start], self.text[one.end :]
-            closed = before.count("“") == before.count("”") and before.count('"') % 2 == 0
-            if closed and (
+            if self._is_told(one) and (
                 _AFTER_QUOTE.search(before)
                 or (_BESIDE_QUOTE.search(before) and _THEN_SAID.match(after))
                 or _THEN_QUOTE.match(after)
             ):
                 found |= one.who & self.book.persons
         return found
+
+
+    @cached_property
+    def voices(self) -> set[int]:
+        """Whom names outside quotation marks may mean, where there are any."""
+        if not re.search("[“”\"]", self.text):
+            return set()
+        told = [one for one in self.names if self._is_told(one)]
+        people = {who for one in told for who in one.who} - self.book.places
+        return people | {NOBODY for one in told if not one.who}
+
+    def _is_told(self, one: Named) -> bool:
+        """Whether a name stands outside quotation marks."""
+        before = self.text[: one.start]
+        return before.count("“") <= before.count("”") and before.count('"') % 2 == 0
 
 
 class BookFiles:
@@ -109,6 +126,7 @@ class BookFiles:
         # A number that is not listed has no form of its own; it is a place where a form may mean a listed one, too.
         self.places |= {who for meant in listed["forms"].values() if self.places & set(meant) for who in meant}
         self.things = set(listed["things"])
+        self.unnamed = set(listed.get("unnamed", ()))
         self._meant = {form: frozenset(who) for form, who in listed["forms"].items()}
         self.any_form = match_any(self._meant)
         self._last_words: dict[str, set[int]] = {}
@@ -279,6 +297,9 @@ class Chain:
             "last": lambda: self._read(naming[-1], "companion", names),
             "next": lambda: self._find_next(naming[-1], places, names),
             "chapters": lambda: self._count_chapters(naming, names),
+            "chapter": lambda: self._read_chapter(naming, names),
+            "heard": lambda: self._hear(places, names),
+            "answered": lambda: self._find_answering(places, names),
         }.get(hop["step"], lambda: {who for place in naming for who in self._read(place, hop["step"], names)})
         return ask()
 
@@ -290,6 +311,7 @@ class Chain:
         others = one.maybe & self.book.places if step == "place" else one.maybe - self.book.places
         found = one.speakers if step == "voice" else others - names
         unsure = not names | found <= one.surely or one.has_strangers or (step == "place" and one.has_things)
+        unsure = unsure or (step == "companion" and one.has_nameless)
         return {*found, *((UNSURE,) if unsure else ())}
 
     def _find_next(self, last: int, places: Sequence[int], names: frozenset[int]) -> set[Answer]:
@@ -305,6 +327,41 @@ class Chain:
             return set()
         following = order[own[-1] + 1]
         return set(following) if order[own[-1]] == names and len(following) == 1 else {UNSURE}
+
+    def _hear(self, places: Sequence[int], names: frozenset[int]) -> set[Answer]:
+        """Who is named beside the last words that may be somebody's."""
+        own = [place for place in places if names <= self.passages[place].voices]
+        if not own:
+            return set()
+        unsure = not names <= self.passages[own[-1]].speakers
+        return {*self._read(own[-1], "companion", names), *((UNSURE,) if unsure else ())}
+
+    def _find_answering(self, places: Sequence[int], names: frozenset[int]) -> set[Answer]:
+        """Who is named as speaking next after the last words that may be somebody's."""
+        speaking = [place for place in places if self.passages[place].voices]
+        own = [place for place in speaking if names <= self.passages[place].voices]
+        if not own or own[-1] == speaking[-1]:
+            return set()
+        following = self.passages[speaking[speaking.index(own[-1]) + 1]]
+        alone = len(following.voices) == 1 and following.voices == following.speakers
+        sure = alone and self.passages[own[-1]].voices == names == self.passages[own[-1]].speakers
+        return set(following.voices) if sure else {UNSURE}
+
+    def _read_chapter(self, naming: Sequence[int], names: frozenset[int]) -> set[Answer]:
+        """The number in the heading of the chapter that names somebody last; unsure without that heading, or where the
+        window has another of that number."""
+        start, end = self.window["start"], self.window["end"]
+        headings = list(_HEADING.finditer(self.book.text[start:end]))
+        numbers = [read_number(one[1] or one[2]) for one in headings]
+        before = self.book.find_chapter(start)
+        # A window that begins with a heading has nothing of the chapter before.
+        own = [before[1]] if not headings or headings[0].start() > 60 else []
+        found: set[Answer] = set()
+        for place in self._list_ends(naming[::-1], names):
+            count, number = self.book.find_chapter(self.passages[place].start)
+            single = [*own, *numbers].count(number) == 1 and count > before[0]
+            found.add(f"{number}" if single else UNSURE)
+        return found
 
     def _count_chapters(self, naming: Sequence[int], names: frozenset[int]) -> set[Answer]:
         """How many chapters lie between the first and the last paragraph that name somebody, by the headings; several

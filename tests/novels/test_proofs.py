@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 
 import pytest
 
@@ -16,17 +17,25 @@ PERSONS = frozenset(range(7))
 
 def make_window(
     *named: Collection[int],
+    heard: Mapping[int, Collection[int]] = MappingProxyType({}),
+    doubted: Collection[int] = (),
+    unnamed: Collection[int] = (),
     short: Collection[int] = (),
     unsure: Collection[tuple[int, int]] = (),
     chapters: Sequence[int] = (),
 ) -> NamedWindow:
-    """A window whose paragraphs name these; in some of them it is not sure that somebody is meant."""
+    """A window whose paragraphs name these; in some of them it is not sure that somebody is meant.
+
+    heard: of the paragraphs where somebody speaks, who may; it is not sure in those that are `doubted`.
+    """
     doubts = frozenset(unsure)
     paragraphs = tuple(
         NamedParagraph(
             block=place, position=40 * place, usable=place not in short,
             chapter=(1, chapters[place] if chapters else 1), possible=frozenset(who),
-            sure=frozenset(one for one in who if (place, one) not in doubts),
+            sure=frozenset(one for one in who if (place, one) not in doubts), unnamed=place in unnamed,
+            voices=frozenset(heard.get(place, ())), heading=chapters[place] if chapters else None,
+            speakers=tuple(heard.get(place, ())) if place not in doubted else (),
         )
         for place, who in enumerate(named)
     )  # fmt: skip
@@ -83,3 +92,65 @@ def test_a_number_that_stays_whatever_is_meant_is_no_proof(chapters: tuple[int, 
     """The second paragraph only may name Ann: without the first, it or the third may be where she comes first."""
     window = make_window((ANN,), (ANN,), (ANN,), (ANN,), unsure=[(1, ANN)], chapters=chapters)
     assert refuse(window, Step("chapters", (ANN,), False, (3, 0), 7)) == proof
+
+
+@pytest.mark.parametrize("kind", ["companion", "first"])
+def test_who_is_there_without_a_name_may_be_the_other_person(kind: StepKind) -> None:
+    named = ((ANN, BOB), (ANN, CID, FAY), (BOB, CID))
+    clues = (ANN,) if kind == "first" else (ANN, FAY)
+    place, answer = (0, BOB) if kind == "first" else (1, CID)
+    more = ((FAY, GUS),) if kind == "companion" else ()
+    assert refuse(make_window(*named, *more), step(kind, clues, place, answer)) == ""
+    assert refuse(make_window(*named, *more, unnamed=[place]), step(kind, clues, place, answer)) == "unique"
+
+
+@pytest.mark.parametrize(
+    ("heard", "doubted", "proof"),
+    [
+        ({0: (ANN,), 2: (ANN,)}, (), ""),
+        ({2: (ANN,)}, (), "named"),
+        ({0: (ANN,), 2: (ANN,)}, (2,), "unique"),
+        ({0: (ANN,), 2: (ANN,), 3: (ANN,)}, (3,), "unique"),
+    ],
+)
+def test_who_is_named_beside_somebodys_last_words(
+    heard: Mapping[int, Collection[int]], doubted: Collection[int], proof: str
+) -> None:
+    """Ann speaks twice, and who is there the last time is known; not where she may have spoken once more."""
+    window = make_window((ANN, CID, DAN), (BOB, CID), (ANN, BOB), (ANN, EVE), heard=heard, doubted=doubted)
+    assert refuse(window, step("heard", (ANN,), 2, BOB)) == proof
+
+
+ANSWERING = ((ANN,), (FAY,), (ANN,), (DAN,), (BOB, DAN), (CID,))
+
+
+@pytest.mark.parametrize(
+    ("heard", "doubted", "proof"),
+    [
+        ({0: (ANN,), 1: (FAY,), 2: (ANN,), 4: (BOB,), 5: (CID,)}, (), ""),
+        ({2: (ANN,), 4: (BOB,), 5: (CID,)}, (), "named"),
+        ({0: (ANN,), 1: (FAY,), 2: (ANN,), 4: (BOB,), 5: (CID,)}, (4,), "unique"),
+        ({0: (ANN,), 1: (FAY,), 2: (ANN,), 4: (BOB, DAN), 5: (CID,)}, (), "unique"),
+        ({0: (ANN,), 1: (BOB,), 2: (ANN,), 4: (BOB,), 5: (CID,)}, (), "needed"),
+        ({0: (ANN,), 1: (FAY,), 2: (ANN,), 4: (BOB,), 5: (BOB,)}, (), "needed"),
+        ({0: (ANN,), 1: (FAY,), 2: (ANN,), 4: (BOB,), 5: (BOB,)}, (5,), "needed"),
+    ],
+)
+def test_who_is_named_as_speaking_next(
+    heard: Mapping[int, Collection[int]], doubted: Collection[int], proof: str
+) -> None:
+    """Bob speaks next after Ann's last words; without those, or his own, it has to be another one."""
+    named = tuple(tuple({*one, *heard.get(place, ())}) for place, one in enumerate(ANSWERING))
+    window = make_window(*named, heard=heard, doubted=doubted)
+    assert refuse(window, Step("answered", (ANN,), False, (4, 2), BOB)) == proof
+
+
+@pytest.mark.parametrize(
+    ("chapters", "unsure", "proof"),
+    [((3, 4, 5), (), ""), ((3, 5, 5), (), "needed"), ((3, 4, 5), [(2, ANN)], "unique")],
+)
+def test_the_chapter_that_names_somebody_last(
+    chapters: tuple[int, ...], unsure: Collection[tuple[int, int]], proof: str
+) -> None:
+    window = make_window((ANN,), (ANN,), (ANN, BOB), unsure=unsure, chapters=chapters)
+    assert refuse(window, step("chapter", (ANN,), 2, 5)) == proof

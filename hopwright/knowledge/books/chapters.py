@@ -30,6 +30,7 @@ _NOTE = re.compile(
 )
 _FINIS = re.compile(r"^[\s_*]*(?:THE END|The End|FINIS|Finis)[\s_.*]*$")
 _AFTER = re.compile(r"transcriber|typographical errors|etext|errata", re.IGNORECASE)
+_NUMBER = re.compile(r"(?:(?:CHAPTER|Chapter)\s+)?(?P<number>[IVXLC]+|\d{1,3})(?![A-Za-z0-9])")
 _LEAST_BODY = 60
 """Words that follow a chapter's heading; one with fewer is an entry of the contents."""
 _LONGEST_HEADING = 60
@@ -66,6 +67,18 @@ def split_story(text: str, start: int, end: int) -> tuple[tuple[Chapter, ...], t
         blocks = tuple(Block(one.start, one.end, one.words, 0, _kind(text, one)) for one in raw)
         return (Chapter("", blocks[0].start if blocks else start, kind="other"),), blocks
     return _build(text, raw, first, frozenset(opening))
+
+
+def read_number(heading: str) -> int | None:
+    """The number that a chapter's heading gives in digits or Roman numerals; None for one that gives none."""
+    match = _NUMBER.match(heading.strip())
+    if match is None:
+        return None
+    number = match["number"]
+    if number.isdigit():
+        return int(number)
+    digits = [{"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}[one] for one in number]
+    return sum(-one if one < after else one for one, after in zip(digits, [*digits[1:], 0], strict=True))
 
 
 def _cut_end(raw: list[_Raw], text: str) -> list[_Raw]:

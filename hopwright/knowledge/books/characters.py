@@ -101,7 +101,12 @@ class _Gathering:
         totals: Counter[str] = Counter()
         for (_, name), count in self._forms.items():
             totals[name] += count
-        plural = {name for name in totals if totals[find_singular(name)] >= totals[name]}
+        bearers = {_core(name)[-1] for _, name in self._forms if len(_core(name)) > 1}
+        titled = {name for title, name in self._forms if title}
+        plural = {
+            name for name in totals
+            if totals[find_singular(name)] >= totals[name] or (find_singular(name) in bearers and name not in titled)
+        }  # fmt: skip
         self._forms = Counter({form: count for form, count in self._forms.items() if form[1] not in plural})
         self._count_words()
         order = sorted(self._forms, key=lambda form: (-self._forms[form], form))
@@ -128,11 +133,13 @@ class _Gathering:
         self._first: Counter[str] = Counter()
         self._alone: Counter[str] = Counter()
         self._whole: Counter[tuple[str, str]] = Counter()
-        for (_, name), count in self._forms.items():
+        self._single: dict[str, Counter[str]] = defaultdict(Counter)
+        for (title, name), count in self._forms.items():
             self._first[name.split()[0]] += count
             core = _core(name)
             if len(core) == 1:
                 self._alone[core[0]] += count
+                self._single[core[0]][title] += count
             elif core:
                 self._whole[core[0], core[-1]] += count
 
@@ -249,7 +256,16 @@ class _Gathering:
         weight = {number: self._weights[number] for number in found}
         first = max(found, key=lambda number: (weight[number], -number))
         rest = sum(weight.values()) - weight[first]
-        return (first,) if weight[first] >= 8 * max(rest, 1) or len(found) == 1 else tuple(sorted(found))
+        often = weight[first] + self._weigh_surname(first)
+        return (first,) if often >= 8 * max(rest, 1) or len(found) == 1 else tuple(sorted(found))
+
+    def _weigh_surname(self, number: int) -> int:
+        """How often somebody is called by the surname, which is read later; 0 where others bear it, too."""
+        person = self._people[number]
+        if not person.surname or len(self._family[person.surname]) > 1:
+            return 0
+        rivals = self._words.female_titles if person.gender == "male" else self._words.male_titles
+        return self._single[person.surname].total() - sum(self._single[person.surname][title] for title in rivals)
 
     def _rank(self, form: Form) -> tuple[int, int, Form]:
         """Titles that say most first, bare surnames last."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
@@ -14,18 +13,18 @@ from hopwright.knowledge.books.characters import Cast, Form, find_singular, form
 from hopwright.knowledge.books.name_words import Gender, load_name_words
 from hopwright.knowledge.books.quotations import find_quotations
 from hopwright.knowledge.books.scanning import NameKind, Phrase, name_kind, scan_book
+from hopwright.knowledge.books.unnamed import find_titles, find_unnamed
 
 EntityKind = Literal["person", "place"]
 
 
-_TITLE_ALONE = re.compile(
-    r"(?<![A-Za-z])(Abbess|Admiral|Aunt|Baron|Baronet|Cardinal|Captain|Chancellor|Chevalier|Colonel|Comte|Comtesse|Count"
-    r"|Countess|Cousin|Doctor|Duc|Duchess|Duke|Earl|Emperor|Father|General|Inspector|King|Lieutenant|Ma|Mamma|Mama|Marquis"
-    r"|Mother|Pa|Papa|Pope|Prince|Princess|Professor|Queen|Regent|Sergeant|Squire|Superintendent|Superior|Uncle)"
-    r"(?![A-Za-z])"
-)
 _OF_BEFORE = re.compile(r"[A-Z][a-z]+\s+of\s+$")
 _EMPHASIS_BEFORE = re.compile(r"_(?:[A-Za-z]+\s+){0,2}$")
+_ELDER_BEFORE = re.compile(r"(?<![A-Za-z])(?:old|elder|younger|late|dowager)\s+$")
+_SIBLINGS = re.compile(
+    r"\b(?:daughters|sons|children|sisters|brothers|girls|boys)\s*(?:--|[,:;(—])?\s*"
+    r"(?P<names>[A-Z][a-z]+(?:,\s+[A-Z][a-z]+)+,?\s+and\s+[A-Z][a-z]+)"
+)
 _FEWEST_EMPHASISED = 3
 _MOST_WORDS = 12
 """Words of a place's name that is looked for in longer ones."""
@@ -88,6 +87,8 @@ class Mention:
     thing: bool = False
     """Whether it names neither: the Diamond, the Parsonage."""
     within: tuple[int, ...] = ()
+    unnamed: bool = False
+    """Whether it is no name at all, and speaks of somebody: her aunt, my lady."""
 
     @property
     def sure(self) -> bool:
@@ -141,13 +142,22 @@ def build_graph(book: Book, finder: NameFinder | None = None) -> MentionGraph:
         within: tuple[int, ...] = ()
         if people and people[0] >= offset and _OF_BEFORE.search(book.text, max(0, phrase.start - 20), phrase.start):
             people, within = (), people  # Anne of Austria is no place
+        start = phrase.start
+        elder = _ELDER_BEFORE.search(book.text, max(0, start - 12), start) if phrase.titles else None
+        if elder and people:
+            # "old Lord Godalming" may be the father of Lord Godalming.
+            start, people, within = elder.start(), (), people
         shown = " ".join(book.text[phrase.start : phrase.end].split())
-        forms[shown] = people
+        if start == phrase.start:
+            forms[shown] = people
         if len(people) == 1:
             surfaces[people[0]][shown] += 1
-        rows[phrase.block].append(Mention(phrase.block, phrase.start, phrase.end, people, thing, within))
+        rows[phrase.block].append(Mention(phrase.block, start, phrase.end, people, thing, within))
+    siblings = _list_siblings(book)
     for index, row in enumerate(rows):
-        row += _find_titles(book, index, row)
+        if siblings:
+            rows[index] = row = _set_siblings_apart(book, index, row, siblings)
+        row += _find_unnamed(book, index, row)
         row.sort(key=lambda one: (one.start, one.end))
     entities = [
         _make_entity(number, "person", person.gender, surfaces[number])
@@ -177,16 +187,30 @@ def _set_works_apart(book: Book, found: FoundNames) -> FoundNames:
     return FoundNames(found.phrases, {**found.kinds, **works})
 
 
-def _find_titles(book: Book, index: int, known: list[Mention]) -> list[Mention]:
-    """Persons who are called by a title alone, as "the Cardinal": somebody is meant, and no name says who."""
+def _list_siblings(book: Book) -> re.Pattern[str] | None:
+    """The lists of given names that are said to be somebody's children or sisters, as "three daughters, A, B, and C";
+    None where there are none."""
+    found = {" ".join(match["names"].split()) for match in _SIBLINGS.finditer(book.text)}
+    return re.compile("|".join(re.escape(one).replace(r"\ ", r"\s+") for one in sorted(found))) if found else None
+
+
+def _set_siblings_apart(book: Book, index: int, row: list[Mention], lists: re.Pattern[str]) -> list[Mention]:
+    """The mentions of a block; a list of siblings is one of which nothing is known, for any of its names may be that of
+    somebody else, too."""
     block = book.blocks[index]
-    starts = [one.start for one in known]
-    found: list[Mention] = []
-    for match in _TITLE_ALONE.finditer(book.text, block.start, block.end):
-        before = bisect_right(starts, match.start(1)) - 1
-        if before < 0 or known[before].end <= match.start(1):
-            found.append(Mention(index, match.start(1), match.end(1), ()))
-    return found
+    spans = [match.span() for match in lists.finditer(book.text, block.start, block.end)]
+    kept = [one for one in row if not any(one.start < end and start < one.end for start, end in spans)]
+    return [*kept, *(Mention(index, start, end, ()) for start, end in spans)]
+
+
+def _find_unnamed(book: Book, index: int, known: Sequence[Mention]) -> list[Mention]:
+    """Those who are called by a title or a word of kinship alone: somebody is meant, and no name says who."""
+    block = book.blocks[index]
+    spans = [(one.start, one.end) for one in known]
+    titles = [Mention(index, *span, ()) for span in find_titles(book.text, block.start, block.end, spans)]
+    spans = sorted([*spans, *((one.start, one.end) for one in titles)])
+    words = find_unnamed(book.text, block.start, block.end, spans)
+    return [*titles, *(Mention(index, *span, (), unnamed=True) for span in words)]
 
 
 def _gather_places(found: FoundNames, endings: frozenset[str]) -> dict[str, int]:
@@ -232,9 +256,10 @@ def _resolve(
     title, name = form
     if not title and name in places:
         return tuple(sorted({offset + places[held] for held in (name, *_list_inner(name)) if held in places}))
-    # "the Bennets" are some of the family.
+    # "the Bennets" are some of the family, and never the only one who is known of it.
     if (single := find_singular(name)) and kinds.get(name) != "place":
-        return families.get(single, ())
+        family = families.get(single, ())
+        return family if len(family) > 1 else ()
     return ()
 
 

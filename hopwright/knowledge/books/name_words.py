@@ -25,6 +25,8 @@ class NameWords:
     short: dict[str, str]
     places: frozenset[str]
     endings: frozenset[str]
+    beginnings: frozenset[str]
+    """Words that make a place of the name behind them, as Castle does."""
     shires: tuple[str, ...]
     harmless: frozenset[str]
     """Capitalised words that are no names, or of days and peoples."""
@@ -67,6 +69,7 @@ def load_name_words() -> NameWords:
         short=dict(table["short"]),
         places=frozenset(table["places"]["known"].split()),
         endings=frozenset(table["places"]["endings"].split()),
+        beginnings=frozenset(table["places"]["beginnings"].split()),
         shires=tuple(table["places"]["shire"].split()),
         harmless=words,
     )

@@ -37,7 +37,7 @@ def find_quotations(book: Book, index: int, mentions: Sequence[tuple[int, int]])
     """
     block = book.blocks[index]
     text = book.text
-    quotes = list(_list_quotes(text, block.start, block.end))
+    quotes = list(list_quotes(text, block.start, block.end))
     if not quotes or not mentions:
         return
     starts = [first for first, _ in mentions]
@@ -51,7 +51,7 @@ def find_quotations(book: Book, index: int, mentions: Sequence[tuple[int, int]])
             yield Quotation(index, start, end, speaker)
 
 
-def _list_quotes(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def list_quotes(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Spans between double quotation marks, curly or straight; one that is not closed reaches to the end."""
     opened: int | None = None
     for match in re.finditer(r"[“”\"]", text[start:end]):

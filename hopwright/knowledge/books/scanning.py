@@ -117,7 +117,8 @@ def _is_place(name: str, counts: WordCounts, words: NameWords) -> bool:
     last = name.split()[-1]
     if counts.titled > 0.1 * counts.total:
         return False
-    if name in words.places or (" " in name and last in words.endings):
+    first = name.split()[0]
+    if name in words.places or (" " in name and (last in words.endings or first in words.beginnings)):
         return True
     if counts.titled or counts.speaking > 1 or counts.articled > 0.3 * counts.total:
         return False
@@ -178,6 +179,8 @@ def _trim(one: Phrase, found: ScannedBook, words: NameWords, text: str) -> list[
         if place < len(kept) and (
             _is_name_word(kept[place], found, words, titled=bool(titles) and place == 0)
             or (run and not titles and kept[place] in words.endings)
+            or (not titles and _begins_place(kept, place, found, words))
+            or (run and _is_rare_surname(kept[place], kept[run[-1]], found, words))
         ):
             run.append(place)
             continue
@@ -192,6 +195,20 @@ def _trim(one: Phrase, found: ScannedBook, words: NameWords, text: str) -> list[
             parts.append(Phrase(one.block, start, base + spans[run[-1]][1], own, held, opens))
         run = []
     return parts
+
+
+def _begins_place(kept: tuple[str, ...], place: int, found: ScannedBook, words: NameWords) -> bool:
+    """Whether a word makes a place of the name behind it, as in Castle Dracula."""
+    following = kept[place + 1 : place + 2]
+    return kept[place] in words.beginnings and any(_is_name_word(one, found, words, titled=False) for one in following)
+
+
+def _is_rare_surname(word: str, before: str, found: ScannedBook, words: NameWords) -> bool:
+    """Whether a word that is hardly ever used is the surname behind a given name: without it, "Ellen Terry" would be
+    another Ellen."""
+    bare = word.removesuffix("'s").removesuffix("’s")
+    known = bare in words.titles or bare in words.harmless or word in PARTICLES
+    return not known and bool(words.gender_of_given(before)) and not found.lower[word[0].lower() + word[1:]]
 
 
 def _measure_words(one: Phrase, text: str) -> int:

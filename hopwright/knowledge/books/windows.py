@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from hopwright.knowledge.books.book import Book, TokenTable, hash_text
+from hopwright.knowledge.books.chapters import read_number
 from hopwright.knowledge.books.mentions import Mention, MentionGraph
+from hopwright.knowledge.books.quotations import list_quotes
 from hopwright.knowledge.named_windows import NamedParagraph, NamedWindow
 
 _RUN = re.compile(r"(?:(?!--)[^.!?;“”\"()\[\]—])++")
@@ -102,6 +104,8 @@ class WindowReader:
         self.quotes = pick_quotes(book, graph)
         self._capitals = _find_capitals(book, graph)
         self._chapters = _number_chapters(book)
+        self._headings = [read_number(one.title) if one.kind == "chapter" else None for one in book.chapters]
+        self._voices: dict[int, frozenset[int]] = {}
         self._speakers: dict[int, list[int]] = defaultdict(list)
         for spoken in graph.quotations:
             if spoken.speaker not in self._speakers[spoken.block]:
@@ -109,14 +113,21 @@ class WindowReader:
 
     def view(self, window: Window) -> NamedWindow:
         """What the steps see of a window; paragraphs are numbered from its first block."""
-        paragraphs = tuple(self._view_block(block, window.first) for block in range(window.first, window.stop))
+        headings = self._list_headings(window)
+        paragraphs = tuple(
+            self._view_block(block, window.first, headings) for block in range(window.first, window.stop)
+        )
         order: list[tuple[int, tuple[int, ...]]] = []
         for place, block in enumerate(range(window.first, window.stop)):
             # A heading in capitals names people too; where is not known, so that nothing is next to it.
             order += [(place, (who, -1)) for who in sorted(self._capitals.get(block, ())) if who in self.persons]
             for mention in self.graph.by_block[block]:
-                if not mention.thing and (not mention.entities or mention.entities[0] in self.persons):
-                    order.append((place, mention.entities))
+                if mention.thing or mention.unnamed:
+                    continue
+                if not mention.entities or mention.entities[0] in self.persons:
+                    # Old Lord S may be Lord S, or his father.
+                    elder = tuple(who for who in mention.within if who in self.persons)
+                    order.append((place, (*elder, -1) if elder else mention.entities))
         words = tuple(
             (number, self.graph.quotations[number].block - window.first, self.graph.quotations[number].speaker)
             for number in sorted(self.quotes)
@@ -124,7 +135,35 @@ class WindowReader:
         )
         return NamedWindow(paragraphs, self.persons, self.places, tuple(order), words)
 
-    def _view_block(self, index: int, first: int) -> NamedParagraph:
+    def _list_headings(self, window: Window) -> dict[int, int]:
+        """By chapter, the number in its heading, where the window has that heading and no other of the number."""
+        chapters = {self.book.blocks[block].chapter for block in range(window.first, window.stop)}
+        numbers = Counter(self._headings[one] for one in chapters)
+        return {
+            one: number
+            for one in chapters
+            if (number := self._headings[one]) is not None
+            and numbers[number] == 1
+            and self.book.chapters[one].start >= window.start
+        }
+
+    def _list_voices(self, index: int) -> frozenset[int]:
+        """Whom the names outside the spoken words of a block may mean; nobody where nothing is spoken."""
+        if index not in self._voices:
+            block = self.book.blocks[index]
+            quotes = list(list_quotes(self.book.text, block.start, block.end))
+            opened = [start for start, _ in quotes]
+            outside: list[Mention] = []
+            for one in self.graph.by_block[index] if quotes else ():
+                before = bisect_right(opened, one.start) - 1
+                spoken = before >= 0 and one.start < quotes[before][1]
+                if not (one.thing or one.unnamed or spoken):
+                    outside.append(one)
+            found = {who for one in outside for who in (*one.entities, *one.within)} & self.persons
+            self._voices[index] = frozenset(found | {-1 for one in outside if not one.entities})
+        return self._voices[index]
+
+    def _view_block(self, index: int, first: int, headings: Mapping[int, int]) -> NamedParagraph:
         block, mentions = self.book.blocks[index], self.graph.by_block[index]
         sure = frozenset(one.entities[0] for one in mentions if one.sure)
         possible = sure | {who for one in mentions for who in (*one.entities, *one.within)}
@@ -136,9 +175,12 @@ class WindowReader:
             chapter=self._chapters[block.chapter],
             sure=sure,
             possible=possible,
-            unknown=any(not one.entities and not one.thing for one in mentions),
+            unknown=any(not one.entities and not one.thing and not one.unnamed for one in mentions),
+            unnamed=any(one.unnamed for one in mentions),
             things=any(one.thing for one in mentions),
             speakers=tuple(self._speakers.get(index, ())),
+            voices=self._list_voices(index),
+            heading=headings.get(block.chapter),
         )
 
 

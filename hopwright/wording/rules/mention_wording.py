@@ -1,8 +1,9 @@
 """The wording of chains over a window of a novel, by rule.
 
-Every hop but the last is told in a sentence of its own, and the next one speaks of "that person", "that other person"
-or "that third person"; phrases within phrases are read by nobody. Only who says some words is named by a phrase. The
-names that are known stand before it, so that the sentence branches to the right.
+Every hop but the last is told in a sentence of its own, which begins with what is known: the next one speaks of "that
+person", "that second person" or "that third person", or of "that speaker" and "that place", so that a listener can keep
+apart who is meant. Who says some words is told first, or named by a phrase where one more hop follows. A paragraph
+*names* somebody: people without a name, as servants and aunts, are not spoken of.
 """
 
 from __future__ import annotations
@@ -49,55 +50,50 @@ class WordedChain:
 
 
 _QUESTIONS: Mapping[StepKind, tuple[str, ...]] = {
-    "speaker": ("who says, {quoted}?", "who is it that says, {quoted}?", "whose words are {quoted}?"),
-    "companion": (
-        "who{else_} is mentioned in the only paragraph that mentions {names}?",
-        "which {other}person is mentioned in the only paragraph that mentions {names}?",
-    ),
-    "place": (
-        "which place is mentioned in the only paragraph that mentions {names}?",
-        "what is the name of the place mentioned in the only paragraph that mentions {names}?",
-    ),
-    "voice": ("who is named as the speaker in the only paragraph that mentions {names}?",),
-    "first": (
-        "who{else_} is mentioned in the first paragraph that mentions {names}?",
-        "which {other}person is mentioned in the first paragraph that mentions {names}?",
-    ),
-    "last": (
-        "who{else_} is mentioned in the last paragraph that mentions {names}?",
-        "which {other}person is mentioned in the last paragraph that mentions {names}?",
-    ),
-    "next": (
-        "who is the next person to be mentioned after the last mention of {names}?",
-        "which person is the first to be mentioned after the last mention of {names}?",
-    ),
-    "chapters": ("how many full chapters lie between the first and the last mention of {names}?",),
+    "speaker": ("who says, {quoted}?", "who is it that says, {quoted}?"),
+    "companion": ("who{else_} is named in the only paragraph that names {names}?",),
+    "place": ("which place is named in the only paragraph that names {names}?",),
+    "voice": ("who is named as the speaker in the only paragraph that names {names}?",),
+    "first": ("who{else_} is named in the first paragraph that names {names}?",),
+    "last": ("who{else_} is named in the last paragraph that names {names}?",),
+    "next": ("after {names} is named for the last time, who is the next person to be named?",),
+    "heard": ("who{else_} is named in the last paragraph in which {names} is named as speaking?",),
+    "answered": ("after {names} is named as speaking for the last time, who is the next person to be so named?",),
+    "chapters": ("how many whole chapters lie between the first and the last paragraph that names {names}?",),
+    "chapter": ("what is the number of the chapter in which {names} is named for the last time?",),
 }
-_STATEMENTS: Mapping[StepKind, tuple[str, ...]] = {
+"""Questions that stand alone, and may end a chain."""
+_GIVEN: Mapping[StepKind, tuple[str, ...]] = {
     "companion": (
-        "only one paragraph mentions {names}, and it mentions {found}",
-        "the only paragraph that mentions {names} mentions {found}",
+        "{list} are named together in only one paragraph: who else is named there?",
+        "who else is named in the only paragraph that names {given} together with {clues}?",
     ),
     "place": (
-        "only one paragraph mentions {names}, and it mentions {found}",
-        "the only paragraph that mentions {names} mentions {found}",
+        "{list} are named together in only one paragraph: which place is named there?",
+        "which place is named in the only paragraph that names {given} together with {clues}?",
     ),
     "voice": (
-        "only one paragraph mentions {names}, and it names {found}",
-        "the only paragraph that mentions {names} names {found}",
+        "{list} are named together in only one paragraph: who is named as the speaker there?",
+        "who is named as the speaker in the only paragraph that names {given} together with {clues}?",
     ),
-    "first": ("the first paragraph that mentions {names} mentions {found}",),
-    "last": ("the last paragraph that mentions {names} mentions {found}",),
-    "next": ("after the last mention of {names}, {found} is the next to be mentioned",),
+}
+"""The last sentence of a chain where the answer before is one of several names."""
+_STATEMENTS: Mapping[StepKind, str] = {
+    "companion": "{list} are named together in only one paragraph, which names {found}",
+    "place": "{list} are named together in only one paragraph, which names {found}",
+    "voice": "{list} are named together in only one paragraph, which names {found}",
+    "first": "the first paragraph that names {list} names {found}",
+    "last": "the last paragraph that names {list} names {found}",
+    "next": "after {list} is named for the last time, {found} is the next to be named",
+    "heard": "the last paragraph in which {list} is named as speaking names {found}",
+    "answered": "after {list} is named as speaking for the last time, {found} is the next to be so named",
 }
 """What a hop leads to, as a sentence of its own; the next one speaks of that person, place or speaker."""
 _NOUNS: Mapping[StepKind, str] = {"place": "place", "voice": "speaker"}
-_FOUND = ("one {other}{noun}", "one other {noun}", "a third {noun}")
-_ORDER = ("that {noun}", "that other {noun}", "that third {noun}")
-_SPEAKER = "the person who says {quoted}"
-_LONG = " who says "
-"""What the phrase for a speaker has and names do not."""
+_FOUND = ("one {other}{noun}", "a second {noun}", "a third {noun}")
+_ORDER = ("that {noun}", "that second {noun}", "that third {noun}")
 _OPENINGS = ("In this excerpt, ", "In the excerpt, ")
+_SPEAKS = "somebody in this excerpt says, {quoted}"
 
 
 def word_chain(steps: Sequence[NamedStep], answers: Sequence[Given], key: str) -> WordedChain:
@@ -114,18 +110,33 @@ def word_chain(steps: Sequence[NamedStep], answers: Sequence[Given], key: str) -
     told: list[str] = []
     spoken_of: Counter[str] = Counter()
     for step, answer in zip(steps[:-1], answers, strict=False):
+        # Whoever says some words is a person, too: "that second person" is told apart from that speaker.
+        noun = "speaker" if step.kind == "speaker" else _NOUNS.get(step.kind, "person")
         if step.kind == "speaker":
-            given = Given(_SPEAKER.format(quoted=step.quoted), answer.kind)
-            continue
-        noun = _NOUNS.get(step.kind, "person")
-        # Only persons are named beside others of their kind.
-        found = _FOUND[spoken_of[noun]].format(noun=noun, other="{other}" if noun == "person" else "")
-        told.append(_fill(rng.choice(_STATEMENTS[step.kind]).replace("{found}", found), step, given))
+            told.append(_SPEAKS.format(quoted=_close(step.quoted)))
+        else:
+            other = "other " if noun == "person" and _names_person(step, given) else ""
+            found = _FOUND[spoken_of[noun]].format(noun=noun, other=other)
+            told.append(_fill(_STATEMENTS[step.kind].replace("{found}", found), step, given))
         given = Given(_ORDER[spoken_of[noun]].format(noun=noun), answer.kind)
         spoken_of[noun] += 1
-    told.append(_ask(steps[-1], given, rng))
-    sentences = [_open(told[0], rng), *(one[0].upper() + one[1:] for one in told[1:])]
-    return WordedChain(". ".join(sentences), tuple(hops))
+    told.append(_ask_last(steps[-1], given, rng))
+    first = told[0] if steps[0].kind == "speaker" else _open(told[0], rng)
+    return WordedChain(" ".join(_end(_raise(one)) for one in (first, *told[1:])), tuple(hops))
+
+
+def _raise(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def _end(text: str) -> str:
+    """A sentence with its mark; one that ends with quoted words has it already."""
+    return text if text.endswith(("?", ".”", "!”", "?”")) else f"{text}."
+
+
+def _close(quoted: str) -> str:
+    """Quoted words that end a sentence."""
+    return quoted if quoted[-2] in ".?!" else f"{quoted[:-1]}.”"
 
 
 def quote_words(text: str) -> str:
@@ -140,33 +151,39 @@ def _open(text: str, rng: random.Random) -> str:
 
 
 def _ask(step: NamedStep, given: Given | None, rng: random.Random) -> str:
-    frames = _QUESTIONS[step.kind]
-    if given is not None and _LONG in given.words:
-        # Nothing may follow a long phrase but the question's end.
-        frames = tuple(frame for frame in frames if frame.endswith("{names}?")) or frames
-    if given is not None and "other" in given.words:
-        # "Which other person … that other person" speaks of two others.
-        frames = tuple(frame for frame in frames if "{other}" not in frame) or frames
-    return _fill(rng.choice(frames), step, given)
+    return _fill(rng.choice(_QUESTIONS[step.kind]), step, given)
+
+
+def _ask_last(step: NamedStep, given: Given | None, rng: random.Random) -> str:
+    frames = _GIVEN.get(step.kind) if given is not None and step.clues else None
+    return _fill(rng.choice(frames or _QUESTIONS[step.kind]), step, given)
 
 
 def _fill(frame: str, step: NamedStep, given: Given | None) -> str:
-    named = [*step.clues, *([(given.words, given.kind)] if given else [])]
-    beside = any(kind == "person" for _, kind in named)
+    clues = [name for name, _ in step.clues]
+    names = [*([given.words] if given else []), *clues]
     text = frame.format(
         quoted=step.quoted,
-        names=_join([name for name, _ in named]),
-        other="other " if beside else "",
-        else_=" else" if beside else "",
+        names=_join(names),
+        list=_list(names),
+        clues=_list(clues),
+        given=given.words if given else "",
+        else_=" else" if _names_person(step, given) else "",
     )
     # A quoted question asks for both.
     return text.replace("?”?", "?”")
 
 
+def _names_person(step: NamedStep, given: Given | None) -> bool:
+    """Whether a person is among the names by which a hop asks: what is found is another one then."""
+    return any(kind == "person" for kind in (*(kind for _, kind in step.clues), *([given.kind] if given else [])))
+
+
+def _list(words: Sequence[str]) -> str:
+    """The names as a plain list."""
+    return " and ".join(words) if len(words) < 3 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
 def _join(words: Sequence[str]) -> str:
-    """The names as a list; a long phrase at its end is set apart."""
-    if len(words) == 3 and _LONG in words[2]:
-        return f"both {words[0]} and {words[1]} as well as {words[2]}"
-    if len(words) < 3:
-        return f"both {words[0]} and {words[1]}" if len(words) == 2 else "".join(words)
-    return f"{', '.join(words[:-1])} and {words[-1]}"
+    """The names as a list of all that a paragraph has to name."""
+    return f"both {words[0]} and {words[1]}" if len(words) == 2 else _list(words)

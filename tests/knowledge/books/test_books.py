@@ -11,10 +11,12 @@ import pytest
 
 from hopwright.errors import InputError
 from hopwright.knowledge.books.book import Book
+from hopwright.knowledge.books.chapters import read_number
 from hopwright.knowledge.books.mentions import MentionGraph, build_graph
 from hopwright.knowledge.books.reading import parse_book
 from hopwright.knowledge.books.tokens import make_table
 from hopwright.knowledge.books.windows import WindowReader, list_windows, read_window
+from hopwright.knowledge.named_windows import NamedParagraph, NamedWindow
 from hopwright.planning.mention_chains import ChainDrawer, ChainTally, ProvenChain
 
 NOVELS = Path(__file__).resolve().parents[4] / "shared" / "data" / "novels"
@@ -164,3 +166,108 @@ def test_a_place_within_the_name_of_another_proves_nothing() -> None:
     ])  # fmt: skip
     assert len(forms["Dunmere"]) == 1
     assert len(forms["Dunmere Park"]) == 2
+
+
+FILL = "They spoke of nothing but the weather for an hour, and then they all went home by the lower road."
+
+
+def view(*paragraphs: str) -> list[NamedParagraph]:
+    """The paragraphs of a book of two chapters as steps see them, without the headings."""
+    return [one for one in view_window(*paragraphs).paragraphs if one.usable][: len(paragraphs)]
+
+
+def view_window(*paragraphs: str) -> NamedWindow:
+    """A book of two chapters as steps see it."""
+    paragraphs = tuple(f"{one} {FILL} {FILL}" for one in paragraphs)
+    half = len(paragraphs) // 2
+    chapters = ("\n\n".join(paragraphs[:half]), "\n\n".join(paragraphs[half:]))
+    text = f"CHAPTER I\n\n{chapters[0]}\n\nCHAPTER II\n\n{chapters[1]}\n\n{10 * FILL}"
+    book = parse_book(text.encode(), "x.txt")
+    reader = WindowReader(book, make_table(book), build_graph(book))
+    total = reader.table.sums[-1]
+    return reader.view(list_windows(book, reader.table, total, total)[0])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "her aunt", "my lady", "my young lady", "his old master", "his lordship", "the old colonel", "two sisters",
+        "his mother-in-law", "her husband",
+    ],
+)  # fmt: skip
+def test_who_is_there_without_a_name_is_known_to_be_there(words: str) -> None:
+    named = [f"Mr. Alder met Mrs. Alder and {end}. {FILL}" for end in (words, "went home", "was out", "smiled")]
+    assert [one.unnamed for one in view(*named)] == [True, False, False, False]
+    assert not any(one.unknown for one in view(*named))
+
+
+@pytest.mark.parametrize("title", ["the Colonel", "Aunt", "Mamma"])
+def test_a_title_alone_counts_as_the_name_of_somebody(title: str) -> None:
+    named = [f"Mr. Alder met Mrs. Alder and {end}. {FILL}" for end in (title, "went home", "was out", "smiled")]
+    assert [one.unknown for one in view(*named)] == [True, False, False, False]
+
+
+def test_a_castle_is_not_its_count() -> None:
+    forms = name_forms(["Count Alder came.", "Then Count Alder said no.", "They saw Castle Alder.", "In Castle Alder."])
+    assert forms["Castle Alder"] == ("Castle Alder",)
+    assert forms["Count Alder"] == ("Count Alder",)
+
+
+def test_a_rare_surname_is_part_of_the_name() -> None:
+    forms = name_forms([*(f"Ellen said so {number}." for number in range(3)), "They heard Ellen Terwick sing."])
+    assert len(forms["Ellen Terwick"]) == 1
+
+
+def test_a_list_of_daughters_is_not_those_who_bear_the_same_names() -> None:
+    told = [f"Caroline said so {number}." for number in range(5)]
+    told += ["He has three daughters--Emma, Jane, and Caroline."]
+    shown = view(*(f"{one} {FILL}" for one in told))
+    assert [len(one.sure) for one in shown] == [1, 1, 1, 1, 1, 0]
+    assert [one.unknown for one in shown] == [False] * 5 + [True]
+
+
+def test_the_elder_of_a_name_is_nobody_surely() -> None:
+    told = ["Lord Alder came.", "Then Lord Alder said no.", "He knew old Lord Alder.", "They met Lord Alder."]
+    assert [bool(one.sure) for one in view(*told)] == [True, True, False, True]
+    (lord,) = view(*told)[0].sure
+    assert [who for _, who in view_window(*told).order] == [(lord,), (lord,), (lord, -1), (lord,)]
+
+
+def test_a_family_is_not_the_one_of_it_who_is_known() -> None:
+    told = ["William Goulder came.", "They met William Goulder.", "The Goulders were out with the Goulders."]
+    forms = name_forms(told)
+    assert forms["Goulders"] == ()
+
+
+def test_a_rare_bearer_of_a_given_name_does_not_take_it() -> None:
+    """Jack is the doctor, who is mostly called by his surname, and not the one who is named once."""
+    told = [f"Dr. Alder wrote {number}." for number in range(20)]
+    told += ["Jack Alder came.", "They met Jack Alder.", "They spoke of Jack Sheffield.", "Then Jack said so."]
+    assert name_forms(told)["Jack"] == ("Dr. Alder",)
+
+
+def test_whoever_is_named_outside_the_spoken_words_may_be_the_speaker() -> None:
+    told = [
+        "“Mrs. Alder is out,” said Mr. Alder. ", "“No,” growled Captain Rusk. ", "Mr. Alder saw Mrs. Alder. ",
+        "“Yes,” said Mrs. Alder to Mr. Alder. ", "“Yes.” ", "Captain Rusk met Mr. Alder. ",
+    ]  # fmt: skip
+    shown = view(*(one + FILL for one in told))
+    (husband,), (rusk,) = shown[0].voices, shown[1].voices
+    (wife,) = shown[3].voices - {husband}
+    assert [one.voices for one in shown] == [{husband}, {rusk}, frozenset(), {husband, wife}, frozenset(), frozenset()]
+    assert [one.speakers for one in shown[:4]] == [(husband,), (), (), (wife,)]
+
+
+def test_a_chapter_is_told_by_the_number_in_its_heading() -> None:
+    assert [one.heading for one in view(*(f"Mr. Alder came. {FILL}" for _ in range(4)))] == [1, 1, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("heading", "number"),
+    [
+        ("CHAPTER XLIX. The Moor", 49), ("Chapter 12", 12), ("3 THE AUDIENCE", 3), ("IV", 4), ("PROLOGUE", None),
+        ("", None),
+    ],
+)  # fmt: skip
+def test_the_number_of_a_heading_is_read(heading: str, number: int | None) -> None:
+    assert read_number(heading) == number

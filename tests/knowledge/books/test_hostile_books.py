@@ -22,7 +22,8 @@ from hopwright.knowledge.books.spotting import TaggedName, spot_names
 from hopwright.knowledge.books.tokens import make_table
 from hopwright.knowledge.books.windows import WindowReader
 from hopwright.novels.book_names import BookNames, describe_book
-from hopwright.novels.counting import Paragraph, WindowCounter
+from hopwright.novels.counted_text import Paragraph
+from hopwright.novels.counting import WindowCounter
 from tests.growth import expect_linear
 
 MARK = "*** START OF THIS PROJECT GUTENBERG EBOOK RAIN ***"
