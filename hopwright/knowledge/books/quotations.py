@@ -14,7 +14,9 @@ _SPEECH = (
     "|murmured|whispered|resumed|interrupted|inquired|enquired|demanded|retorted|began"
 )
 _VERB_AFTER = re.compile(rf"[\s,]*(?:{_SPEECH})\s+$")
-_VERB_NEXT = re.compile(rf"\s+(?:{_SPEECH})\b(?!\s+(?:by|to be)\b)")
+_REPORTED = "that|if|whether|how|what|why|he|she|it|they|nothing|so"
+"""What goes on from `"…?" Elizabeth replied that it was`: her own answer, told, and not the words before it."""
+_VERB_NEXT = re.compile(rf"\s+(?:{_SPEECH})\b(?!\s+(?:by|to be|{_REPORTED})\b)")
 _NOT_ALONE = re.compile(r"\s*(?:['’]s\b|s['’]|and\s+[A-Z]|or\s+[A-Z]|,\s*and\s+[A-Z])")
 _FAR = 60
 

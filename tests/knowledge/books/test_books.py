@@ -258,6 +258,15 @@ def test_whoever_is_named_outside_the_spoken_words_may_be_the_speaker() -> None:
     assert [one.speakers for one in shown[:4]] == [(husband,), (), (), (wife,)]
 
 
+def test_whoever_answers_in_told_words_did_not_ask() -> None:
+    told = [
+        "“Come in,” cried the old man. “Is it true?” Mrs. Alder replied that it was. ",
+        "“Is it true?” Mrs. Alder asked. ", "Mrs. Alder met Mr. Alder. ", "Mr. Alder saw Mrs. Alder. ",
+    ]  # fmt: skip
+    shown = view(*(one + FILL for one in told))
+    assert not shown[0].speakers and len(shown[1].speakers) == 1
+
+
 def test_a_chapter_is_told_by_the_number_in_its_heading() -> None:
     assert [one.heading for one in view(*(f"Mr. Alder came. {FILL}" for _ in range(4)))] == [1, 1, 2, 2]
 
