@@ -217,7 +217,7 @@ def test_a_corpus_without_passages_is_not_indexed(tmp_path: Path) -> None:
 def test_fusion_adds_reciprocal_ranks() -> None:
     fused = fuse([[5, 3, 1], [3, 9]])
     assert [row for row, _ in fused] == [3, 5, 9, 1]
-    assert dict(fused)[3] == pytest.approx(1 / 62 + 1 / 61)
+    assert dict(fused)[3] == pytest.approx(1 / 12 + 1 / 11)
 
 
 def test_dense_search_needs_vectors(corpus: Path) -> None:
