@@ -28,7 +28,7 @@ RUNS: dict[str, tuple[str, ...]] = {
     "graph-1": ("graph.py", "--scale", "0.01", "--runs", "3", "--json"),
     "graph-10": ("graph.py", "--scale", "0.1", "--runs", "3", "--json"),
     "graph-100": ("graph.py", "--scale", "1", "--runs", "3", "--json"),
-    "synthesis": ("synthesis.py", "--items", "1000", "--runs", "1", "--json"),
+    "synthesis": ("synthesis.py", "--items", "200", "--runs", "1", "--json"),
     "rerun": ("rerun.py", "--repeats", "3", "--json"),
 }
 """Benchmarks that print their figures as JSON, and how they are called."""

@@ -62,6 +62,9 @@ class DictGraph(GraphStore):
     def in_edges(self, object: str) -> tuple[tuple[str, str], ...]:
         return tuple(self._in.get(object, ()))
 
+    def in_properties(self, object: str) -> list[str]:
+        return list(dict.fromkeys(property for property, _ in self._in.get(object, ())))
+
     def recorded_out_edges(self, subject: str, limit: int | None = None) -> tuple[tuple[str, str], ...]:
         return self.out_edges(subject)[:limit]
 
