@@ -17,18 +17,18 @@ from hopwright.reporting.run_summary import summary_lines
 
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
-    "hw-56cf5ddf7ebebf2a",
-    "hw-718cccd781ae9cf3",
-    "hw-01d325b951586c49",
-    "hw-fe95ba6b286c8f7c",
-    "hw-1cd011ae084319f7",
-    "hw-b8156aac9f70937a",
-    "hw-4911e1b9338f88fc",
-    "hw-d9c42b1adb68a0b5",
-    "hw-1fef056a80c7de2f",
+    "hw-9834c7a2a40a8c34",
+    "hw-07fdfd528d3efceb",
+    "hw-c43cbb7a6c042e1d",
+    "hw-dabf4f0f5738e615",
+    "hw-3406ea4fc9d0b274",
+    "hw-ed659433120b3a93",
     "hw-57fee76eb8770bf0",
-    "hw-2408c01aba6f3575",
-    "hw-c7dc0045acf97fa7",
+    "hw-30947893a6d3a306",
+    "hw-f8e7459f33f32a4a",
+    "hw-30fae6edaaca3ca4",
+    "hw-fe95ba6b286c8f7c",
+    "hw-f12f4c78930df177",
 )
 FIRST_RUN = "Then the pipeline runs stage by stage and ends like this:\n\n```\n"
 """What stands on the page before the output of a run."""
