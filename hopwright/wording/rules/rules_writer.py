@@ -58,7 +58,7 @@ _LONG = 26
 _SHORT_NAME = 6
 """Words beyond which what others have in common has a sentence of its own before that."""
 _ONE = re.compile(r"\b[Oo]ne\b")
-_STRETCH = r"(?: (?:appointed|elected|held))?(?: between \d{4} and \d{4}| since \d{4}| up to \d{4})?"
+_STRETCH = r"(?: (?:appointed|elected|held))?(?: between \d{4} and \d{4}| since \d{4}| up to (?:[A-Z]\w+ )?\d{4})?"
 """How a wording bounds a series in time, after what its members are called."""
 _LIFETIME = 0.5
 """How often what came before somebody's death is said to have come in their lifetime."""
