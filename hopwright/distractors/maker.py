@@ -632,11 +632,14 @@ class DistractorMaker:
     def _offer_beside(self, task: _Task, answer: str, beside: Beside) -> tuple[Distractor, ...] | OptionShortage:
         """Three of what stands beside an answer in a series, or is known of what does; not what the question names."""
         said = pad(f"{task.hop.question} {task.asked}")
-        kind = self._siblings.kind
+        kind, noun = self._siblings.kind, self._siblings.noun(answer)
+        stated = noun if " " in noun and f" {fold(noun)} " in said else ""
 
         def suits(one: str) -> bool:
             label = fold(self._siblings.card(one).label)
             same = kind(one) == kind(answer) and self._siblings.is_distinct(one, answer)
+            if stated and self._siblings.noun(one) != stated:  # asked for a city in New York, nobody takes Denver
+                return False
             if kind(answer) == "place":  # asked for a prefecture, nobody takes a city
                 same = same and self._siblings.sort(one) == self._siblings.sort(answer)
             return same and f" {label} " not in said
