@@ -62,6 +62,8 @@ _STRETCH = r"(?: (?:appointed|elected|held))?(?: between \d{4} and \d{4}| since 
 """How a wording bounds a series in time, after what its members are called."""
 _LIFETIME = 0.5
 """How often what came before somebody's death is said to have come in their lifetime."""
+_NOMINAL = 0.4
+"""How often a moment is `the novelist's death`."""
 _SHORT = 0.8
 """How often the shortest of several noun phrases is taken."""
 _FIRST_FILM = re.compile(rf'^((?:{MARK})*)The film ("[^"]+") \((\d{{4}})\)')
@@ -707,14 +709,17 @@ class PlanVerbaliser:
         return self._beside_death(known, self._call_own(owner, dead), side)
 
     def _beside_death(self, known: Sequence[int], person: str, side: str) -> str:
-        """`after the novelist died`; `before the death of the author of the play on which X is based`, for a verb after
-        this would be read twice.
+        """`after the novelist died` or `after her death`; `before the death of the author of the play on which X is
+        based`, for a verb after this would be read twice.
         """
         plain = strip_marks(person)
         if _RELATIVE.search(plain) or plain.count(" of ") > 1 or "," in plain:
             return f"{side} {mark(known, f'the death of {person}')}"
         if side == "before" and self.draw() < _LIFETIME:
             return f"in {mark(known, f'the lifetime of {person}')}"
+        if len(plain.split()) < _SHORT_NAME // 2 and "'s" not in plain and self.draw() < _NOMINAL:
+            possessive = f"{person}'s death"
+            return f"{side} {mark(known, possessive)}"
         return f"{side} {mark(known, f'{person} died')}"
 
     def _call_own(self, owner: str, dead: str) -> str:
