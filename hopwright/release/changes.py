@@ -268,6 +268,10 @@ def _name_differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterato
             yield field
             continue
         for place, (left, right) in enumerate(zip(one, other, strict=True), start=1):
+            if not isinstance(left, dict) or not isinstance(right, dict):  # no hop at all, in somebody's own file
+                if left != right:
+                    yield field
+                continue
             for name in dict.fromkeys((*right, *left)):
                 if left.get(name) != right.get(name):
                     yield f"single_hop[{place}].{_name_part(name, left, right)}"

@@ -78,6 +78,8 @@ FOUND: tuple[tuple[str, Any], ...] = (
     ("parameters", b'dated = "x"\n[models.a]\ninput = inf\noutput = nan\n'),
     ("rows", json.dumps(_HALF).encode()),
     ("rows", json.dumps(ROWS[0] | {"id": []}).encode()),
+    ("rows", json.dumps(ROWS[0] | {"single_hop": ["Who directed Night Harbour?"]}).encode()),
+    ("audit", b"PAR1"),
     ("rows", json.dumps(ROWS[0] | {"motif_type": "( " * 5_000}).encode()),
     ("answers", (200, json.dumps(_LONG).encode(), {}, "")),
     ("novel sets", (json.dumps(_TAGGED).encode(), b"{}", b"[]")),
