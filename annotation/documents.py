@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from annotation.export import prefill
-from annotation.forms import Task, check_task, load_document_interface, parse_interface
-from annotation.schema import FIX_ANSWER, FIX_QUESTION, PREFILLED
+from annotation.export import seal_task, write_tasks
+from annotation.forms import Task, load_document_interface
+from annotation.schema import FIX_ANSWER, FIX_QUESTION
 from hopwright.errors import InputError
 from hopwright.foreign import drop_controls
 from hopwright.knowledge.documents.store import CorpusStore, CorpusText
 from hopwright.records import Hop, Item, Span
 from hopwright.reporting.rendering import load_template
-from hopwright.runs.files import write_file
 from hopwright.text.mentions import find_mentions
 
 _KINDS = {"lookup": "look-up", "read_span": "reading", "compute": "computation"}
@@ -52,13 +49,7 @@ def write_document_tasks(store: CorpusStore, items: Sequence[Item], folder: Path
     does not hold what an item cites.
     """
     xml = load_document_interface()
-    interface = parse_interface(xml)
-    tasks = [build_document_task(item, store) for item in items]
-    for task in tasks:
-        check_task(task, interface)
-    write_file(folder / "interface.xml", f"{xml}\n".encode())
-    write_file(folder / "tasks.json", (json.dumps(tasks, ensure_ascii=False) + "\n").encode())
-    return len(tasks)
+    return write_tasks(xml, [build_document_task(item, store) for item in items], folder)
 
 
 def build_document_task(item: Item, store: CorpusStore) -> Task:
@@ -76,10 +67,7 @@ def build_document_task(item: Item, store: CorpusStore) -> Task:
         "variant": item.variant,
         "item_html": drop_controls(page),
     }
-    predictions = [{"model_version": PREFILLED, "result": [prefill(name, text) for name, text in fixed.items()]}]
-    content = json.dumps([data, predictions], sort_keys=True, ensure_ascii=False)
-    data["item_hash"] = hashlib.blake2b(content.encode(), digest_size=8).hexdigest()
-    return {"data": data, "predictions": predictions}
+    return seal_task(data, fixed)
 
 
 def _view(hop: Hop, store: CorpusStore) -> DocumentHopView:

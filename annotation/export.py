@@ -11,11 +11,12 @@ import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote_plus, urlsplit
 
 from annotation.fact_labels import join_names, label_literal, label_relation, say_plainly
-from annotation.forms import Task
+from annotation.forms import Task, check_task, parse_interface
 from annotation.graph_drawing import draw_graph
 from annotation.schema import (
     BLIND_HTML,
@@ -46,6 +47,7 @@ from hopwright.planning.expressions import read_hop
 from hopwright.records import CheckResult, Compute, Hop, Item, LiteralFact, Lookup, Passage, ReverseLookup, Triplet
 from hopwright.records.model import Label
 from hopwright.reporting.rendering import load_template
+from hopwright.runs.files import write_file
 from hopwright.stages.objections import Objections
 from hopwright.topologies import topology
 
@@ -340,10 +342,28 @@ def _finish(item: Item, hop: int | None, kinds: dict[str, str], html: dict[str, 
     }
     if hop is not None:
         data["hop"] = hop
+    return seal_task(data, texts)
+
+
+def seal_task(data: Mapping[str, Any], texts: Mapping[str, str]) -> Task:
+    """A task of what its page shows and of the fields' texts; `data.item_hash` changes when any of it does."""
     predictions = [{"model_version": PREFILLED, "result": [prefill(name, text) for name, text in texts.items()]}]
     content = json.dumps([data, predictions], sort_keys=True, ensure_ascii=False)
-    data["item_hash"] = hashlib.blake2b(content.encode(), digest_size=8).hexdigest()
-    return {"data": data, "predictions": predictions}
+    item_hash = hashlib.blake2b(content.encode(), digest_size=8).hexdigest()
+    return {"data": {**data, "item_hash": item_hash}, "predictions": predictions}
+
+
+def write_tasks(xml: str, tasks: Sequence[Task], folder: Path) -> int:
+    """Write `interface.xml` and `tasks.json`, to be imported into a project; returns the number of tasks.
+
+    Every task is held against the interface first. Raises InputError for one that does not fit.
+    """
+    interface = parse_interface(xml)
+    for task in tasks:
+        check_task(task, interface)
+    write_file(folder / "interface.xml", f"{xml}\n".encode())
+    write_file(folder / "tasks.json", (json.dumps(tasks, ensure_ascii=False) + "\n").encode())
+    return len(tasks)
 
 
 def prefill(name: str, text: str) -> dict[str, Any]:

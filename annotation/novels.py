@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from annotation.export import prefill
-from annotation.forms import Task, check_task, load_novel_interface, parse_interface
-from annotation.schema import FIX_ANSWER, FIX_QUESTION, PREFILLED
+from annotation.export import seal_task, write_tasks
+from annotation.forms import Task, load_novel_interface
+from annotation.schema import FIX_ANSWER, FIX_QUESTION
 from hopwright.foreign import drop_controls
 from hopwright.knowledge.books.book import plain_lines
 from hopwright.novels.dataset import BookTexts, NovelSet
 from hopwright.novels.records import NovelHop, NovelItem, Stretch
 from hopwright.records import ReadSpan
 from hopwright.reporting.rendering import load_template
-from hopwright.runs.files import write_file
 
 _GAP = re.compile(r"\r?\n(?:[ \t\f]*\r?\n)+|\r\r+")
 _FAR = 4000
@@ -55,13 +52,7 @@ def write_novel_tasks(found: NovelSet, texts: BookTexts, items: Sequence[NovelIt
     text is not at hand.
     """
     xml = load_novel_interface()
-    interface = parse_interface(xml)
-    tasks = [build_novel_task(item, found, texts) for item in items]
-    for task in tasks:
-        check_task(task, interface)
-    write_file(folder / "interface.xml", f"{xml}\n".encode())
-    write_file(folder / "tasks.json", (json.dumps(tasks, ensure_ascii=False) + "\n").encode())
-    return len(tasks)
+    return write_tasks(xml, [build_novel_task(item, found, texts) for item in items], folder)
 
 
 def build_novel_task(item: NovelItem, found: NovelSet, texts: BookTexts) -> Task:
@@ -82,10 +73,7 @@ def build_novel_task(item: NovelItem, found: NovelSet, texts: BookTexts) -> Task
         "variant": item.variant,
         "item_html": drop_controls(page),
     }
-    predictions = [{"model_version": PREFILLED, "result": [prefill(name, text) for name, text in fixed.items()]}]
-    content = json.dumps([data, predictions], sort_keys=True, ensure_ascii=False)
-    data["item_hash"] = hashlib.blake2b(content.encode(), digest_size=8).hexdigest()
-    return {"data": data, "predictions": predictions}
+    return seal_task(data, fixed)
 
 
 def _view(hop: NovelHop, item: NovelItem, text: str) -> NovelHopView:

@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import base64
-import hashlib
-import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from annotation.export import find_hop_article, list_facts, prefill, say_checks, view_hop
-from annotation.forms import (
-    Task,
-    check_task,
-    load_picture_instructions,
-    load_picture_interface,
-    parse_interface,
-)
-from annotation.schema import BLIND_HTML, FIX_ANSWER, FIX_OPTIONS, FIX_QUESTION, PREFILLED
+from annotation.export import find_hop_article, list_facts, say_checks, seal_task, view_hop, write_tasks
+from annotation.forms import Task, load_picture_instructions, load_picture_interface
+from annotation.schema import BLIND_HTML, FIX_ANSWER, FIX_OPTIONS, FIX_QUESTION
 from hopwright.foreign import drop_controls
 from hopwright.knowledge.images.rendering import decode_png
 from hopwright.pictures.dataset import PictureSet
@@ -38,14 +30,10 @@ def write_picture_tasks(found: PictureSet, items: Sequence[Item], folder: Path, 
     InputError for one that does not fit.
     """
     xml = load_picture_interface(blind=blind)
-    interface = parse_interface(xml)
     tasks = [build_picture_task(item, found, blind=blind) for item in items]
-    for task in tasks:
-        check_task(task, interface)
-    write_file(folder / "interface.xml", f"{xml}\n".encode())
+    written = write_tasks(xml, tasks, folder)
     write_file(folder / "instructions.html", load_picture_instructions(blind=blind).encode())
-    write_file(folder / "tasks.json", (json.dumps(tasks, ensure_ascii=False) + "\n").encode())
-    return len(tasks)
+    return written
 
 
 def build_picture_task(item: Item, found: PictureSet, *, blind: bool = False) -> Task:
@@ -70,10 +58,7 @@ def build_picture_task(item: Item, found: PictureSet, *, blind: bool = False) ->
     }
     if blind:
         data[BLIND_HTML] = drop_controls(_render_blind(item, question))
-    predictions = [{"model_version": PREFILLED, "result": [prefill(name, text) for name, text in texts.items()]}]
-    content = json.dumps([data, predictions], sort_keys=True, ensure_ascii=False)
-    data["item_hash"] = hashlib.blake2b(content.encode(), digest_size=8).hexdigest()
-    return {"data": data, "predictions": predictions}
+    return seal_task(data, texts)
 
 
 def _render(item: Item, question: str, pictures: Sequence[Mapping[str, str]]) -> str:
