@@ -21,9 +21,10 @@ import json
 import random
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from data_sets import pair_facts, read_lines
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -226,19 +227,6 @@ def measure_wiki2(questions: Path, passages: Path, graph: GraphStore, table: Pro
         f"({total['found'] / total['triples']:.1%}), {total['sentence'] / total['found']:.1%} of these in the "
         "supporting sentence"
     )
-
-
-def pair_facts(row: dict[str, Any]) -> Iterator[tuple[tuple[str, str, str], tuple[str, int]]]:
-    """Each evidence triple with its supporting fact: they stand in the same order where there are as many."""
-    if len(row["evidences"]) == len(row["supporting_facts"]):
-        for triple, (title, sentence) in zip(row["evidences"], row["supporting_facts"], strict=True):
-            yield tuple(triple), (title, sentence)
-
-
-def read_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """JSON lines."""
-    with path.open(encoding="utf-8") as lines:
-        yield from map(json.loads, lines)
 
 
 if __name__ == "__main__":

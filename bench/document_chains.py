@@ -12,13 +12,12 @@ spans, and every passage that is left is read for both of its names.
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+
+from data_sets import read_lines
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -143,12 +142,6 @@ def look_again(folder: Path) -> None:
         f"looked at again: {total['facts']:,} facts of {total['items']:,} items; {total['answerable']:,} items with a "
         "hop whose ends are both named in a passage that is left"
     )
-
-
-def read_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """JSON lines."""
-    with path.open(encoding="utf-8") as lines:
-        yield from map(json.loads, lines)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from data_sets import read_lines
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
@@ -291,12 +292,6 @@ def list_chances(linker: Linker, store: GraphStore, names: Sequence[NamedEntity]
             given.append(link_model.find_chances([each.score for each in scored], alone, told=told).candidates[0])
             right.append(scored[0].id == one.entity)
     return np.array(given), np.array(right, float)
-
-
-def read_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """JSON lines."""
-    with path.open(encoding="utf-8") as lines:
-        yield from map(json.loads, lines)
 
 
 if __name__ == "__main__":

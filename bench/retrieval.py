@@ -23,6 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from data_sets import pair_facts, read_lines
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from hopwright.evaluation.gold import GoldFinder, name_passage
@@ -129,9 +131,7 @@ def list_wiki2(records: Iterable[dict[str, Any]], store: CorpusStore) -> Iterato
         titles.setdefault(passage.title, set()).add(passage.row)
     seen = set[str]()
     for record in records:
-        if len(record["evidences"]) != len(record["supporting_facts"]):
-            continue
-        for (subject, relation, _), (title, _) in zip(record["evidences"], record["supporting_facts"], strict=True):
+        for (subject, relation, _), (title, _) in pair_facts(record):
             text = f"{subject} {relation}"
             if title in titles and text not in seen:
                 seen.add(text)
@@ -224,12 +224,6 @@ def open_bm25s(retriever: Retriever) -> Find | None:
         return [int(row) for row in found[0]]
 
     return find
-
-
-def read_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """JSON lines."""
-    with path.open(encoding="utf-8") as lines:
-        yield from map(json.loads, lines)
 
 
 if __name__ == "__main__":
