@@ -30,7 +30,10 @@ def check_leakage(case: CheckedItem, context: CheckContext) -> Iterator[Finding]
     for hop in case.item.hops:
         if case.is_choice_of_named(hop):
             continue
-        if name := _find_leak(hop, text, padded, case.numbers, case, context):
+        # Who reads of a German pavilion thinks of Germany.
+        adjectives = list_demonyms((hop.answer,)) if hop is case.last else ()
+        adjective = next((one for one in adjectives if contains_alias(text, padded, one)), "")
+        if name := _find_leak(hop, text, padded, case.numbers, case, context) or adjective:
             what = "final" if hop is case.last else "intermediate"
             yield hop.index, f"the question gives away the {what} answer: {name!r}"
 
@@ -100,8 +103,6 @@ def _find_leak(
     aliases = hop.answer_aliases if hop is not case.last else (*hop.answer_aliases, *case.item.answer_aliases)
     if context.graph is not None and case.planned and case.factual and hop.answer_id:
         aliases = (*aliases, *context.graph.aliases(hop.answer_id))
-    if hop is case.last and text is case.item.question:  # who reads of a German pavilion thinks of Germany
-        aliases = (*aliases, *list_demonyms((hop.answer,)))
     return next((alias for alias in aliases if contains_alias(text, padded, alias)), None)
 
 

@@ -77,22 +77,24 @@ class ListSlips:
 
     def find_named(self, hop: Hop, others: Sequence[str], used: Collection[str]) -> list[str]:
         """Of the works among which a hop chooses what two made together, those that the question names (`used`)."""
-        form = _read_choice(hop)
-        if form is None or form.members is None or not form.members.credit or hop.answer_id is None:
-            return []
-        partners = self._facts.objects(hop.answer_id, form.members.credit)
-        return [one for one in others if one in used and self._facts.objects(one, form.members.credit) == partners]
+        return [one for one in self._list_theirs(hop, others) if one in used]
 
     def find_other_end(self, hop: Hop, others: Sequence[str]) -> str:
         """The last of what two made together, where a hop asks for the first, and the other way round; else empty."""
         form = _read_choice(hop)
-        if form is None or form.members is None or not form.members.partner or hop.answer_id is None:
+        if form is None or form.members is None or not form.members.partner:
             return ""
-        partners = self._facts.objects(hop.answer_id, form.members.credit)
-        theirs = [one for one in others if self._facts.objects(one, form.members.credit) == partners]
-        dated = self._read_dates([one for one in theirs if one != hop.answer_id], form)
+        dated = self._read_dates([one for one in self._list_theirs(hop, others) if one != hop.answer_id], form)
         ranked = sorted(dated, key=lambda one: (dated[one], one))
         return "" if not ranked else ranked[0] if form.largest else ranked[-1]
+
+    def _list_theirs(self, hop: Hop, others: Sequence[str]) -> list[str]:
+        """Those works that the two made among whose a hop chooses; none where it does not choose from what two made."""
+        form = _read_choice(hop)
+        if form is None or form.members is None or not form.members.credit or hop.answer_id is None:
+            return []
+        partners = self._facts.objects(hop.answer_id, form.members.credit)
+        return [one for one in others if self._facts.objects(one, form.members.credit) == partners]
 
     def _read_dates(self, entities: Sequence[str], form: Extreme) -> dict[str, str]:
         return {one: str(held) for one in entities for held in self._facts.scalars(one, form.property)[:1]}

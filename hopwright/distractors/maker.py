@@ -689,7 +689,7 @@ class DistractorMaker:
                 points += _UNTRIED
             elif self._world.differ_in_calling(candidate, answer):
                 points -= OTHER_CALLING / 2  # some who direct are known as writers, and yet have directed
-            points -= _LINKED * bool(self._credits.find_linked(subject, derivation.property).get(candidate))
+            points -= _LINKED * (candidate in self._credits.find_linked(subject, derivation.property))
         if task.asked:
             return max(0.0, points - _LED_TO * (kind == "near_miss"))
         given, right = self._read_on(task, candidate), task.reader.value if task.reader is not None else None

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hopwright.errors import InputError
+from hopwright.evaluation.items import QRELS, RECORDS
 from hopwright.knowledge.documents.format import CorpusManifest, SourceEntry
 from hopwright.knowledge.documents.index import Retriever
 from hopwright.knowledge.documents.index.analysis import K1, B
@@ -64,7 +65,7 @@ class DocumentSet:
             beir = ["query-id\tcorpus-id\tscore", *(f"{query}\t{passage}\t1" for query, passage in self.golden)]
             write_file(aside / "qrels" / "test.tsv", ("\n".join(beir) + "\n").encode())
             trec = "".join(f"{query} 0 {passage} 1\n" for query, passage in self.golden)
-            write_file(aside / "qrels.trec", trec.encode())
+            write_file(aside / QRELS, trec.encode())
             recipe = make_recipe(store.manifest, store.folder.name, self.retriever.words.manifest)
             write_file(aside / "recipe.json", (json.dumps(recipe, indent=1) + "\n").encode())
             write_file(aside / "counts.json", (json.dumps(counts, indent=1) + "\n").encode())
@@ -73,8 +74,8 @@ class DocumentSet:
 
 def read_set(folder: Path) -> list[Item]:
     """The items of a set. Raises InputError where there is none, and names the line that is wrong."""
-    path = folder / "items.jsonl"
-    if not path.is_file() or not (folder / "qrels.trec").is_file():
+    path = folder / RECORDS
+    if not path.is_file() or not (folder / QRELS).is_file():
         raise InputError(f"{folder}: no set of questions over documents; `hopwright corpus questions` writes one")
     items = [validate_row(Item, row, place) for row, place in read_json_lines(path, "hopwright corpus questions")]
     if not items:

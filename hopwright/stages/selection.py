@@ -187,7 +187,7 @@ def select(
         if start and (first := seen.get(f"start|{start}")):
             dropped[draft.slot] = ("duplicate", f"asks of the same as {first}")
             continue
-        alike.update([draft.middle] if draft.middle else [])
+        alike[draft.middle] += bool(draft.middle)
         if alike[draft.middle] > _MOST_ALIKE:
             dropped[draft.slot] = ("duplicate", f"{_MOST_ALIKE} earlier ones ask something else of the same")
             continue

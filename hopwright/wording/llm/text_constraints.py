@@ -74,7 +74,7 @@ class TextConstraints:
     rounded: bool
     sides: frozenset[str]
     relations: tuple[tuple[int, str], ...]
-    own: frozenset[str]
+    own: frozenset[str] = frozenset()
     optional: tuple[PlanEntity, ...] = ()
     chosen: tuple[PlanEntity, ...] = ()
     said_sides: frozenset[str] = frozenset()
@@ -150,7 +150,8 @@ class TextConstraintBuilder:
         place = self._place(0, draft.question, draft.hops, outside, (), _answers(found, names), names, draft)
         chosen = {hop.answer_id for hop in draft.hops} - answered
         places.append(replace(place, chosen=tuple(name for name in outside if name.id in chosen)))
-        return tuple(places)
+        own, nouns = self.list_own(draft, names), _list_nouns(draft, names)  # the same in all places
+        return tuple(replace(one, own=own, nouns=nouns) for one in places)
 
     def _place(
         self,
@@ -206,8 +207,6 @@ class TextConstraintBuilder:
             optional=optional,
             listed=frozenset(Decimal(meaning.listed) for _, meaning in meanings if meaning is not None),
             relations=relations,
-            own=self.list_own(draft, names),
-            nouns=_list_nouns(draft, names),
         )
 
     def list_own(self, draft: Item, names: Mapping[str, PlanEntity] | None = None) -> frozenset[str]:

@@ -456,11 +456,10 @@ class PlanVerbaliser:
         found, role = self.step(form.reference).derivation, self._name_column(form.reference)
         if not role or not isinstance(found, Lookup) or not self._is_person(int(form.reference[3:])):
             return ""
-        told = self.table.entity[found.property].reverse_told
-        members = [one.series for one in self.table.literal.values() if one.series and f"one {one.series}" in told]
-        if not told.startswith("{o} ") or not members:
+        entry = self.table.entity[found.property]
+        told, noun = entry.reverse_told, self.table.literal[entry.series].series
+        if not told.startswith("{o} ") or f"one {noun}" not in told:
             return ""
-        noun = max(members, key=len)
         subject = self.described(found.subject)
         if self.names.kind(self.entity(found.subject)) == "person" and noun not in strip_marks(subject):
             return ""  # his office would no longer be said
