@@ -82,7 +82,10 @@ def verify_twins(twins: Iterable[Item], graph: GraphStore, table: PropertyTable)
         if name := find_real_names(twin, graph) or find_real_wording(twin, table):
             proof.real_names_left += 1
             _note(proof, twin, f"{name!r} is still there")
-        pairs = {(one.id or one.original, one.surrogate.casefold()) for one in entities}
+        # What a wording names, such as `the United Kingdom`, may be one of the plan's entities.
+        ids = {one.original: one.id for one in entities if one.id}
+        keys = [one.id or ids.get(one.original.removeprefix("the "), one.original) for one in entities]
+        pairs = {(key, one.surrogate.casefold()) for key, one in zip(keys, entities, strict=True)}
         if len({surrogate for _, surrogate in pairs}) != len({key for key, _ in pairs}):
             proof.not_one_to_one += 1
             _note(proof, twin, "two entities have one surrogate")

@@ -10,10 +10,6 @@ from hopwright.knowledge.properties import PropertyTable
 from hopwright.planning.computation_forms import Extreme, read_computation
 from hopwright.records import Hop
 
-_EARLIER = (1, 2)
-"""Of how many wrong options may be earlier: never all of them or none, for then the last, or the first, is the answer
-to whoever knows what came when and not the moment that is asked about.
-"""
 _OPTIONS = 3
 """Wrong options of a question."""
 
@@ -72,7 +68,7 @@ class ListSlips:
         nearest = sorted((one for one in ranked if one != hop.answer_id), key=measure)
         if not form.moment or credit:
             return tuple(nearest)
-        earlier = draw_earlier(f"{hop.answer_id}:{form.property}", later=form.later)
+        earlier = draw_earlier(f"{hop.answer_id}:{form.property}")
         return spread_sides(nearest, lambda one: ranked.index(one) < own, earlier)
 
     def find_named(self, hop: Hop, others: Sequence[str], used: Collection[str]) -> list[str]:
@@ -100,14 +96,13 @@ class ListSlips:
         return {one: str(held) for one in entities for held in self._facts.scalars(one, form.property)[:1]}
 
 
-def draw_earlier(key: str, *, later: bool = True) -> int:
+def draw_earlier(key: str) -> int:
     """How many of three wrong options shall be earlier than the right one, drawn by a key.
 
-    Were it always in the middle, the order of the options in time would give it away. `later`: what comes just before
-    is the likeliest slip, and seldom left out; else what comes just after.
+    Each number is as likely as any other: were the right one never at an end, whoever knows what came when would leave
+    out two options without the moment that is asked about.
     """
-    drawn = _EARLIER[hashlib.blake2b(key.encode(), digest_size=1).digest()[0] % len(_EARLIER)]
-    return drawn if later else _OPTIONS - drawn
+    return hashlib.blake2b(key.encode(), digest_size=1).digest()[0] % (_OPTIONS + 1)
 
 
 def spread_sides(nearest: Sequence[str], is_earlier: Callable[[str], bool], earlier: int) -> tuple[str, ...]:

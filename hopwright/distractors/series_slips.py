@@ -17,6 +17,11 @@ from hopwright.planning.computation_forms import EndMember, NextMember, read_com
 from hopwright.records import Derivation, Hop, Lookup, ReverseLookup
 
 _REACH = 6
+"""How many members on either side are looked at."""
+_REACH_OF_NAMED = 15
+"""The same of a named member, of whom nothing but one fact is asked."""
+_FEWEST = 5
+"""Values of neighbours with which the options of such a hop are filled; of fewer, some may not be offered."""
 
 
 class Beside(NamedTuple):
@@ -45,10 +50,10 @@ class SeriesSlips:
         while not (series := self._find_series(source.derivation)):
             derivation = source.derivation
             if not isinstance(derivation, Lookup) or not derivation.subject.startswith("hop"):
-                return None
+                return self._list_beside_named(hop, derivation)
             way.append(derivation.property)
             source = hops[int(derivation.subject[3:])]
-        own = self._find_place(source, series)
+        own = self._find_place(source.answer_id or "", series)
         alike = [place - own for place in self._list_sharing(source, hops)]
         found: dict[str, int] = {}
         for apart in (*alike, *sorted(range(-_REACH, _REACH + 1), key=lambda one: (abs(one), one))):
@@ -62,6 +67,21 @@ class SeriesSlips:
             return Beside(short, tuple(_mix(rest, lambda one: found[one] in alike)))
         earlier_ones = max(0, draw_earlier(f"{hop.answer_id}:{series}:{len(way)}") - (missed < 0))
         return Beside(short, spread_sides(rest, lambda one: found[one] < 0, min(earlier_ones, 2)))
+
+    def _list_beside_named(self, hop: Hop, derivation: Derivation) -> Beside | None:
+        """What is known of the neighbours of a named member of whom a hop asks; None where it asks of no member."""
+        entry = self._table.entity.get(derivation.property) if isinstance(derivation, Lookup) else None
+        if derivation != hop.derivation or not isinstance(derivation, Lookup) or entry is None or not entry.series:
+            return None
+        own = self._find_place(derivation.subject, entry.series)
+        found: dict[str, int] = {}
+        for apart in sorted(range(-_REACH_OF_NAMED, _REACH_OF_NAMED + 1), key=lambda one: (abs(one), one)):
+            for end in self._follow(entry.series, own + apart, [derivation.property]):
+                found.setdefault(end, apart)
+        found.pop(hop.answer_id or "", None)
+        earlier = draw_earlier(f"{hop.answer_id}:{entry.series}")
+        others = spread_sides([*found], lambda one: found[one] < 0, earlier)
+        return Beside("", others) if own and len(others) >= _FEWEST else None
 
     def takes_step(self, hop: Hop, earlier: Sequence[Hop]) -> bool:
         """Whether a hop asks about what a step along a series leads to: then whoever forgets it has an answer."""
@@ -88,9 +108,9 @@ class SeriesSlips:
         form = read_computation(derivation)
         return form.series if isinstance(form, NextMember | EndMember) else ""
 
-    def _find_place(self, member: Hop, series: str) -> int:
-        """The place in a series of the member that a hop finds."""
-        return next((one for one in self._facts.scalars(member.answer_id or "", series) if isinstance(one, int)), 0)
+    def _find_place(self, member: str, series: str) -> int:
+        """The place of a member in a series; 0 of what is none."""
+        return next((one for one in self._facts.scalars(member, series) if isinstance(one, int)), 0)
 
     def _list_sharing(self, source: Hop, hops: Mapping[int, Hop]) -> list[int]:
         """The places of the other members that have in a column what a hop asks the first or the last of, the other
@@ -102,7 +122,8 @@ class SeriesSlips:
         shared = hops[int(form.reference[3:])].answer_id or ""
         members = self._facts.subjects(form.column, shared)
         places = [place for one in members for place in self._facts.scalars(one, form.series) if isinstance(place, int)]
-        return sorted((one for one in places if one != self._find_place(source, form.series)), reverse=not form.last)
+        own = self._find_place(source.answer_id or "", form.series)
+        return sorted((one for one in places if one != own), reverse=not form.last)
 
     def _follow(self, series: str, place: int, way: Sequence[str]) -> tuple[str, ...]:
         """What the look-ups of a hop lead to from the member at a place; nothing where one of them has no one value."""

@@ -192,6 +192,16 @@ class EntityProperty(_Entry):
     """Full questions for it: `At which FIFA World Cup was {o} the top scorer?`"""
     reverse_told: str = ""
     """The same as a sentence, before what is asked of its neighbour: `{o} was the top scorer at one FIFA World Cup`."""
+    scene: str = ""
+    """A member's fact as a sentence on the object {p}, whose list of members the question then asks about: `{p} made
+    {s} a cardinal`; of `[A|B]`, B stands where {s} says of what series it is. Empty for `reverse_told` with the member
+    in it."""
+    again: str = ""
+    """The {turn} (first or last) member with an object of whom a sentence has told, {he}, {his} or {him}: `the {turn}
+    ceremony at which {he} won [Best Director]`. Of `[A|B]`, B stands where the sentence told of a member of the series;
+    of `<A|B>`, where it told of this very property."""
+    pronoun: Literal["", "he", "she"] = ""
+    """What every object is called again after a `scene`, where all are men or all are women; else the person's own."""
     series: str = ""
     """Of what is known of the members of a series (`LiteralProperty.series`), the property of their places in it."""
     role: str = ""

@@ -47,6 +47,9 @@ class _Column(BaseModel):
     reverse_ask: tuple[str, ...]
     reverse_np: tuple[str, ...]
     reverse_told: str
+    scene: str = ""
+    again: str = ""
+    pronoun: Literal["", "he", "she"] = ""
     whole: bool = True
     """Whether the value of every member is known: only then a value says which member is meant."""
     ends: Literal["", "first", "last", "both"] = "both"
@@ -150,6 +153,9 @@ def _make_column(column: _Column, series: _Series) -> EntityProperty:
         reverse_ask=column.reverse_ask,
         reverse_np=column.reverse_np,
         reverse_told=column.reverse_told,
+        scene=column.scene,
+        again=column.again,
+        pronoun=column.pronoun,
         ends=column.ends if column.whole else "",
         series=series.property,
         role=column.noun,

@@ -100,6 +100,10 @@ _GROUP: dict[EntityKind, str] = {
 }  # fmt: skip
 
 
+_OWN_NEXT = re.compile(r"^\{s\}'s (.+)$")
+"""`the last of his cardinals to become pope's immediate successor`."""
+_THAT_POST = re.compile(r"\bthat (?:post|office)\b")
+"""What only a sentence on the member itself has named."""
 _OF_THEM = re.compile(r"^(.*the (?:first|last) of them\W?)'s (.+)$")
 """`the last of them's immediate successor`."""
 
@@ -190,9 +194,11 @@ class ComputationVerbaliser:
                 return self._next_holder(form, self._text.event(reference))
             case NextMember(series=series, reference=reference, later=later):
                 entry, say = self._text.table.literal[series], self._text.described
+                told = entry.next_told if later else entry.previous_told
                 if self._text.is_told(reference) and self._finds_member(reference, series):
-                    told = (entry.next_told if later else entry.previous_told).replace("{s}", say(reference))
-                    return _OF_THEM.sub(r"the \2 of \1", told)
+                    return _OF_THEM.sub(r"the \2 of \1", told.replace("{s}", say(reference)))
+                if self._text.is_end_of_told(reference) and not _THAT_POST.search(told):
+                    return _OWN_NEXT.sub(r"the \1 of {s}", told).replace("{s}", say(reference))
                 described = self._one(entry.series, say(reference), say)
                 return self._text.fill(entry.next_np if later else entry.previous_np, "s", described)
             case EndMember():
@@ -213,14 +219,16 @@ class ComputationVerbaliser:
 
     def _name_end(self, form: EndMember, say: Say) -> str:
         """`the last Gemini mission on which X was the pilot`."""
+        if say == self._text.described and (told := self._text.name_end_of_told(form)):
+            return told
         said = self._text.fill(self._text.table.entity[form.column].reverse_np, "o", say(form.reference))
-        return said.replace("the ", f"the {'last' if form.last else 'first'} ", 1)
+        return re.sub(r"the (?:only )?", f"the {'last' if form.last else 'first'} ", said, count=1)
 
     def _one(self, noun: str, member: str, say: Say) -> str:
         """A member of a series described as `the one at which …`, where what it is one of has been said."""
         if say != self._text.described:
             return member
-        return re.sub(rf"^((?:{MARK})*)the {re.escape(noun)}\b", r"\1the one", member)
+        return re.sub(rf"^((?:{MARK})*)the ((?:only )?){re.escape(noun)}\b", r"\1the \2one", member)
 
     def _ask_beside(self, form: NextHolder, say: Say) -> str:
         """`Who won the Booker Prize the year after X died?`; `in the year after 1955` in a sub-question."""

@@ -92,6 +92,12 @@ _OWN_THE = re.compile(r"\b(his|her) the ")
 _MADE_TWICE = re.compile(r"\b(paint|sculpt)(er|ers|ed|or|ors)( of)? the (?:painting|sculpture)s? (?=[\"\x01])")
 """The painter of the painting `Ophelia`."""
 _POSSESSIVE = {"he": "his", "she": "her"}
+_PRONOUNS = {"he": ("he", "his", "him"), "she": ("she", "her", "her"), "it": ("it", "its", "it")}
+_WHOLE_ROLES = (" minister", " general", " chancellor", " administrator")
+"""What a role ends in whose last word is another one: a deputy administrator is no administrator."""
+_EITHER = re.compile(r"\[([^|\]]*)\|([^\]]*)\]")
+_SAME_DEED = re.compile(r"<([^|>]*)\|([^>]*)>")
+"""What stands for one of two in `EntityProperty.again`."""
 _THAT_PERSON = re.compile(rf"(\b(?:was|did) (?:{MARK})*)that person(?=\x05* (?:born|die)\b)")
 """Where one of two who were compared is the subject."""
 _OF_NAME = re.compile(r"\b(?:of|the|von|van|Van|De|de|di|da|al|el|bin|ibn|[IVX]+|Jr\.?|Sr\.?)\b")
@@ -206,6 +212,7 @@ class PlanVerbaliser:
         self._based = 0
         self._ties: set[str] = set()
         self._credited = ""
+        self._paired = ""
         self._steps = steps
         self._claims = {claim.id: claim for step in steps for claim in step.claims}
         self._rng = rng
@@ -447,24 +454,54 @@ class PlanVerbaliser:
         entry = self.table.entity.get(found.property) if isinstance(found, Lookup) else None
         if entry is None or not entry.reverse_told:
             return ""
-        return "person" if entry.role in entry.reverse_told else entry.role  # no curator was the curator
+        told = entry.scene or entry.reverse_told
+        return "person" if entry.role in told else entry.role  # no curator was the curator
 
     def _tell_sharing(self, form: EndMember) -> str:
         """`One astronaut commanded the Apollo mission that …`, of whom the question then asks for the first mission;
         empty where the column has no such sentence.
         """
         found, role = self.step(form.reference).derivation, self._name_column(form.reference)
-        if not role or not isinstance(found, Lookup) or not self._is_person(int(form.reference[3:])):
+        if not role or not isinstance(found, Lookup):
             return ""
-        entry = self.table.entity[found.property]
-        told, noun = entry.reverse_told, self.table.literal[entry.series].series
-        if not told.startswith("{o} ") or f"one {noun}" not in told:
+        again = self.table.entity[form.column].again
+        if not again and not self._is_person(int(form.reference[3:])):
+            return ""  # `the first of them` is a ship, and it is the shipbuilder who was told of
+        entry, subject = self.table.entity[found.property], self.described(found.subject)
+        noun = self.table.literal[entry.series].series
+        told = _EITHER.sub(r"\2" if noun in strip_marks(subject) else r"\1", entry.scene)
+        one = re.compile(rf"\bone {re.escape(noun)}{_STRETCH}(?! that | whose )")
+        if not told and entry.reverse_told.startswith("{o} ") and one.search(entry.reverse_told):
+            told = one.sub("{s}", entry.reverse_told.replace("{o}", "{p}"))
+        scene = told.replace("{s}", subject).replace("{p}", f"One {role}")
+        return f"{mark([int(form.reference[3:])], upper_first(scene))}." if told else ""
+
+    def name_end_of_told(self, form: EndMember) -> str:
+        """`the first ceremony at which she won it`, of whom a sentence before the question has told; else empty."""
+        entry = self.table.entity[form.column]
+        found = self.step(form.reference).derivation
+        if not self.is_told(form.reference) or not entry.again or not isinstance(found, Lookup):
             return ""
-        subject = self.described(found.subject)
-        if self.names.kind(self.entity(found.subject)) == "person" and noun not in strip_marks(subject):
-            return ""  # his office would no longer be said
-        scene = re.sub(rf"\bone {re.escape(noun)}{_STRETCH}", lambda _: subject, told)
-        return f"{mark([int(form.reference[3:])], scene.replace('{o}', f'One {role}'))}."
+        noun = self.table.literal[form.series].series
+        of_series = (noun.partition(" of the ")[2] or noun) in self._spell(" ".join(self.openings))
+        said = _EITHER.sub(r"\2" if of_series else r"\1", entry.again)
+        said = _SAME_DEED.sub(r"\2" if found.property == form.column else r"\1", said)
+        known, alike = [int(form.reference[3:])], self.table.entity[found.property].pronoun or entry.pronoun
+        pronoun = alike or self._find_pronoun(self.entity(form.reference))
+        role = self._told_as
+        words = _PRONOUNS.get(pronoun if self._is_person(*known) else "it", (role, f"{role}'s", role))
+        for slot, word in zip(("{he}", "{his}", "{him}"), words, strict=True):
+            said = said.replace(slot, mark(known, word.replace("that ", "the ", 1) if f"that {slot}" in said else word))
+        return said.replace("{turn}", "last" if form.last else "first")
+
+    def _spell(self, text: str) -> str:
+        """A text without its marks, names in full."""
+        return strip_marks(_MENTION.sub(lambda match: self._name(match[1]), text))
+
+    def is_end_of_told(self, reference: str) -> bool:
+        """Whether a reference is the first or the last that somebody had, of whom a sentence has told."""
+        form = read_computation(self.step(reference).derivation) if reference.startswith("hop") else None
+        return isinstance(form, EndMember) and bool(self.name_end_of_told(form))
 
     def _shorten_series(self, form: EndMember, scene: str, question: str) -> str:
         """The question with `the first edition at which …` where the sentence before it says of what, and with `the one
@@ -620,7 +657,30 @@ class PlanVerbaliser:
             return mark([int(reference[3:])], "its author")
         if reference.startswith("Q") and (role := self._find_maker_of_told(reference)):
             return f"its {role}, {self.described(reference)},"
-        return self._tell_credit(reference, moment) or self.described(reference)
+        return self._tell_pair(reference, moment) or self._tell_credit(reference, moment) or self.described(reference)
+
+    def _tell_pair(self, owner: str, moment: str) -> str:
+        """`its director`, after `One screenwriter wrote X.`, where that writer's death parts the director's list: in
+        `the first film after that film's screenwriter died` it is open which film that is; else empty.
+        """
+        dead = self._find_dead(moment)
+        if self.openings or not dead.startswith("hop") or not owner.startswith("hop") or owner == dead:
+            return ""
+        lookup, work, role = self.step(dead).derivation, self.find_named(owner), self._call_short(owner)
+        entry = self.table.entity.get(lookup.property) if isinstance(lookup, Lookup) else None
+        did = entry and (entry.did or entry.did_once)
+        if not did or not role or not isinstance(lookup, Lookup) or lookup.subject != work:
+            return ""
+        self._paired, known, who = dead, [int(dead[3:])], self._call_short(dead)
+        who = "writer" if who[:-3] in did else who  # no librettist wrote the libretto
+        self.openings.append(mark(known, f"One {who} {did} {self.described(work)}."))
+        return mark([int(owner[3:])], f"its {role}")
+
+    def _find_dead(self, moment: str) -> str:
+        """Whose death a moment is; empty for another moment."""
+        lookup = self.step(moment).derivation
+        died = isinstance(lookup, Lookup) and lookup.property == self.table.roles.death
+        return lookup.subject if died and isinstance(lookup, Lookup) else ""
 
     def _find_maker_of_told(self, person: str) -> str:
         """As what somebody named made the work that a sentence before the question tells of; empty for others."""
@@ -692,6 +752,8 @@ class PlanVerbaliser:
         if not isinstance(lookup, Lookup) or lookup.property != self.table.roles.death:
             return ""
         dead, work, role = lookup.subject, self.find_named(lookup.subject), self._call_short(lookup.subject)
+        if dead == self._paired:
+            return self._beside_death(known, mark([int(dead[3:])], f"the {role}"), side)
         if role and owner.startswith("hop") and owner != dead and work == self.find_named(owner):
             if based := self._tell_based(int(dead[3:])):
                 return self._beside_death(known, based, side)
@@ -922,7 +984,7 @@ def _find_plain(noun: str) -> str:
 
 def _shorten_role(role: str) -> str:
     """What somebody is called when meant again: `manager` of a football manager; but a prime minister stays one."""
-    return role if role.endswith(" minister") else role.split()[-1]
+    return role if role.endswith(_WHOLE_ROLES) else role.split()[-1]
 
 
 def _say_several(one: re.Match[str]) -> str:
