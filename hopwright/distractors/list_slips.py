@@ -10,6 +10,8 @@ from hopwright.knowledge.properties import PropertyTable
 from hopwright.planning.computation_forms import Extreme, read_computation
 from hopwright.records import Hop
 
+_EARLIER = (0, 1, 1, 1, 2, 2, 2, 3)
+"""How many wrong options are earlier than the right one, as often as each shall be drawn."""
 _OPTIONS = 3
 """Wrong options of a question."""
 
@@ -99,10 +101,10 @@ class ListSlips:
 def draw_earlier(key: str) -> int:
     """How many of three wrong options shall be earlier than the right one, drawn by a key.
 
-    Each number is as likely as any other: were the right one never at an end, whoever knows what came when would leave
-    out two options without the moment that is asked about.
+    Some on either side are what the moment that is asked about decides between; were there never any on one side, the
+    right one would never be at an end, and whoever knows what came when would leave out two options without it.
     """
-    return hashlib.blake2b(key.encode(), digest_size=1).digest()[0] % (_OPTIONS + 1)
+    return _EARLIER[hashlib.blake2b(key.encode(), digest_size=1).digest()[0] % len(_EARLIER)]
 
 
 def spread_sides(nearest: Sequence[str], is_earlier: Callable[[str], bool], earlier: int) -> tuple[str, ...]:

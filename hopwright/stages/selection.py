@@ -45,9 +45,15 @@ _FEWEST_ALIKE = 8
 """So many of one frame are kept in any set, however small."""
 _MOST_ENDING = 0.08
 """The largest share of the drafts that ends with one look-up."""
-_MOST_STEPS = {"series": 0.05, "series from its end": 0.08, "list of years": 0.01}
-"""The largest shares of the drafts that step along a series, that do so from the first or the last of several, and
-that step along a list of years: readers find them contrived.
+_MOST_STEPS = {
+    "step along a series": 0.05,
+    "step along a series from its end": 0.08,
+    "step along a list of years": 0.01,
+    "choose by a moment": 0.1,
+}
+"""The largest shares of the drafts that step along a series, that do so from the first or the last of several, that
+step along a list of years, and that choose by a moment: readers find the steps contrived, and a death a ruler laid on
+the list of somebody else's works.
 """
 _FEWEST_STEPS = 2
 """So many of either are kept in any set, however small."""
@@ -81,7 +87,7 @@ class DraftKey:
     choice: str = ""
     """What it chooses from a list that a moment parts, and that moment; empty for one that does not."""
     step: str = ""
-    """Along what it takes a step (see `_MOST_STEPS`); else empty."""
+    """What it does of which there shall be few (see `_MOST_STEPS`); else empty."""
     domain: str = ""
     """What most of its hops are about."""
 
@@ -161,10 +167,10 @@ def select(
     names the same things, as an earlier one (two such questions answer each other), what is a third through the same
     answers, what ends with the same two steps or chooses the same by the same moment, what nearly repeats an earlier
     question (named in the reason), and what is over the share of one frame, of one look-up to end with (a birthplace
-    can end a question about anybody), of steps along series or lists of years, or of one final answer. Of an answer
-    half of the share is allowed here, because the difficulty filter then takes away a part of the items but not evenly.
-    Where a number of `items` is asked for, the shares are of that number: what is kept then stays kept when further
-    drafts are drawn.
+    can end a question about anybody), of steps along series or lists of years, of choices by a moment, or of one final
+    answer. Of an answer half of the share is allowed here, because the difficulty filter then takes away a part of the
+    items but not evenly. Where a number of `items` is asked for, the shares are of that number: what is kept then stays
+    kept when further drafts are drawn.
     """
     from hopwright.checks.near_duplicates import NearDuplicateFinder  # slow to load, and of no use to the workers
 
@@ -242,7 +248,7 @@ def _list_limits(max_answer_share: float, max_frame_share: float, most_of_domain
     yield _Limit("frame_share", lambda one: one.frame, lambda _: max_frame_share, _FEWEST_ALIKE, alike)
     ending = "{allowed} earlier ones end with the same look-up"
     yield _Limit("ending_share", _find_ending, lambda _: _MOST_ENDING, _FEWEST_ALIKE, ending)
-    step = "{allowed} earlier ones step along a {name}"
+    step = "{allowed} earlier ones {name}"
     yield _Limit("step_share", lambda one: one.step, _MOST_STEPS.__getitem__, _FEWEST_STEPS, step)
     domain = "{allowed} earlier ones are about {name}"
     yield _Limit("domain_share", lambda one: one.domain, lambda _: most_of_domain, _FEWEST_ALIKE, domain)
@@ -359,13 +365,15 @@ def _find_choice(forms: Sequence[Form | None], found: Sequence[str]) -> str:
 
 
 def _find_step(forms: Sequence[Form | None]) -> str:
-    """Along what a hop takes a step; empty where none does."""
+    """What the hops do of which there shall be few (see `_MOST_STEPS`); else empty."""
     ended = any(isinstance(form, EndMember) for form in forms)
     for form in forms:
         if isinstance(form, NextMember):
-            return "series from its end" if ended else "series"
+            return "step along a series from its end" if ended else "step along a series"
         if isinstance(form, NextHolder):
-            return "list of years"
+            return "step along a list of years"
+        if isinstance(form, Extreme | GroupSize) and form.moment:
+            return "choose by a moment"
     return ""
 
 

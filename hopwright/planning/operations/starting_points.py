@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeVar
 from hopwright.planning.dead_ends import DeadEnd, NothingBegins, PlanningDeadEnd
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import (
+    JOINT_OPERATIONS,
     LIST_OPERATIONS,
     NAMED_LIST_OPERATIONS,
     OUTWARD_LOOKUP,
@@ -251,8 +252,8 @@ def _list_first(builder: PlanBuilder, context: OperationContext) -> Mapping[str,
             beside = _list_beside_lists(builder, place)
             found |= {name: able for name, edges in beside.items() if (able := tuple(filter(begins, edges)))}
             return found
-        if series := _list_ways_into_series(builder, context.readers):
-            return {name: able for name, edges in series.items() if (able := tuple(filter(begins, edges)))}
+        if few := _list_ways_into_series(builder, context.readers) or _list_ways_to_joint(builder, context.readers):
+            return {name: able for name, edges in few.items() if (able := tuple(filter(begins, edges)))}
         for name, edges in builder.relations.single.items():
             able = tuple(filter(begins, spread(edges, _SAMPLED)))
             if able and len(edges) > _SAMPLED:
@@ -288,6 +289,22 @@ def _list_ways_into_series(builder: PlanBuilder, readers: Sequence[str]) -> dict
         values = {edge.subject for value in values for edge in traversals.lookups_to(value)}
     for value in sorted(values):
         for edge in traversals.lookups_to(value):
+            found.setdefault(edge.property, []).append(edge)
+    return found
+
+
+def _list_ways_to_joint(builder: PlanBuilder, readers: Sequence[str]) -> dict[str, list[Edge]]:
+    """Property → the facts that lead to those who made works with others: few as well.
+
+    Empty where the operation that follows does not choose what two made.
+    """
+    traversals = builder.traversals
+    found: dict[str, list[Edge]] = {}
+    if not readers or readers[0] not in JOINT_OPERATIONS:
+        return found
+    owners = {owner for held in traversals.joint_owners.values() for owner in held}
+    for person in sorted(owners.union(traversals.joint_owners)):
+        for edge in traversals.lookups_to(person):
             found.setdefault(edge.property, []).append(edge)
     return found
 

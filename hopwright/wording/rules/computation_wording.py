@@ -81,7 +81,7 @@ _NOMINAL = 0.5
 """How often a moment is `the death of X` rather than `X died`."""
 _TOGETHER = 0.4
 """How often two people `made films together`, rather than one `made films with` the other."""
-_IN_ONE = 0.8
+_IN_ONE = 0.6
 """How often what two made is described within the question, rather than in a sentence before it."""
 _AS_ONE = 0.4
 """How often `the last one` is short for `the last of those films`."""
@@ -102,7 +102,7 @@ _GROUP: dict[EntityKind, str] = {
 
 _OWN_NEXT = re.compile(r"^\{s\}'s (.+)$")
 """`the last of his cardinals to become pope's immediate successor`."""
-_THAT_POST = re.compile(r"\bthat (?:post|office)\b")
+_THAT_POST = re.compile(r"\bthat (?:post|office|bench)\b")
 """What only a sentence on the member itself has named."""
 _OF_THEM = re.compile(r"^(.*the (?:first|last) of them\W?)'s (.+)$")
 """`the last of them's immediate successor`."""
