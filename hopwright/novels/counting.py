@@ -297,7 +297,7 @@ class WindowCounter:
         """Whom the speaker of a paragraph names in it, or who is the next to be named as speaking."""
         one = self.paragraphs[place]
         if step in ("mentioned", "site"):
-            found = set(one.spoken & (self._reader.persons if step == "mentioned" else self._reader.places) - speaker)
+            found = set(one.spoken & (self._reader.persons if step == "mentioned" else self._reader.places))
             more = one.unnamed if step == "mentioned" else one.things
             sure = found <= one.sure and not more and SOMEBODY not in one.spoken and one.voices == speaker
             return found if sure else {*found, SOMEBODY}, {place}

@@ -273,7 +273,7 @@ def _hear(
     """Whom a speaker names in a paragraph, or who may be the next to be named as speaking in the shown ones."""
     if kind in MENTIONED:
         paragraph = window.paragraphs[place]
-        found = paragraph.spoken & (window.persons if kind == "mentioned" else window.places) - {speaker}
+        found = paragraph.spoken & (window.persons if kind == "mentioned" else window.places)
         more = paragraph.unnamed if kind == "mentioned" else paragraph.things
         unsure = more or -1 in paragraph.spoken or read_only_voice(paragraph) != speaker or not found <= paragraph.sure
         return set(found) | ({-1} if unsure else set()), 1

@@ -251,8 +251,8 @@ def read_mentioned(window: NamedWindow, place: int, entity: int, kind: StepKind)
         return None
     if paragraph.unnamed if kind == "mentioned" else paragraph.things:
         return None
-    found = paragraph.spoken & (window.persons if kind == "mentioned" else window.places) - {entity}
-    return next(iter(found)) if len(found) == 1 and found <= paragraph.sure else None
+    found = paragraph.spoken & (window.persons if kind == "mentioned" else window.places)
+    return next(iter(found)) if len(found) == 1 and found <= paragraph.sure - {entity} else None
 
 
 def read_teller(paragraph: NamedParagraph, entity: int) -> int | None:

@@ -372,7 +372,7 @@ class Chain:
             found = one.said & self.book.places if step == "site" else one.said - self.book.places
             sure = sure and found <= one.surely and NOBODY not in one.said
             sure = sure and not (one.has_things if step == "site" else one.has_nameless)
-            return {*(found - speaker - {NOBODY}), *(() if sure else (UNSURE,))}
+            return {*(found - {NOBODY}), *(() if sure else (UNSURE,))}
         after = [self.passages[other] for other in places if other > place and self.passages[other].voices]
         if not after:
             return set()

@@ -2,7 +2,7 @@
 
 Every hop but the last is told in a sentence of its own, which begins with what is known: the next one speaks of "that
 person", "that second person" or "that third person", or of "that speaker" and "that place", so that a listener can keep
-apart who is meant. A paragraph *names* somebody, and a speaker is *named as speaking*: people without a name, and words
+apart who is meant. A paragraph *names* somebody, and says who is *the speaker*: people without a name, and words
 after which "he said" stands, do not count, and no sentence claims that they do.
 """
 
@@ -51,42 +51,42 @@ class WordedChain:
 _QUESTIONS: Mapping[StepKind, str] = {
     "speaker": "who says {quoted} in this excerpt?",
     "reply": "after the words {quoted} in this excerpt, who is the next speaker to be named?",
-    "mentioned": "in {where}, whom does {name} mention or address by name when {end} named as speaking?",
-    "site": "in {where}, which place does {name} mention when {end} named as speaking?",
-    "answered": "in {where}, after {name} is {end} named as speaking, who is the next speaker to be named?",
-    "teller": "in {where}, which speaker is the {end} to {mention} {name} by name?",
+    "mentioned": "in {where}, whose name does {name} say when {end} named as the speaker?",
+    "site": "in {where}, which place does {name} mention when {end} named as the speaker?",
+    "answered": "in {where}, after {name} is {end} named as the speaker, who is the next speaker to be named?",
+    "teller": "in {where}, who is the {end} to say the name of {name}?",
     "first": "who{else_} is named in the paragraph where {where} {end} names {name}?",
     "last": "who{else_} is named in the paragraph where {where} {end} names {name}?",
     "where": "which place is named in the paragraph where {where} {end} names {name}?",
     "companion": "who{else_} is named in the one paragraph of {where} that names {names}?",
     "place": "which place is named in the one paragraph of {where} that names {names}?",
-    "voice": "in {where}, which speaker mentions or addresses {names} by name in a single paragraph?",
+    "voice": "in {where}, who says the names of {names} in a single paragraph?",
     "chapters": "how many whole chapters lie between the first and the last one in which {where} names {name}?",
     "chapter": "in which chapter does {where} name {name} for the last time?",
 }
 """Questions that stand alone, and may end a chain."""
 _STATEMENTS: Mapping[StepKind, str] = {
     "speaker": "somebody in {where} says, {quoted}",
-    "reply": "{found} is the next to be named after the words {quoted} in {where}",
-    "mentioned": "in {where}, {name} mentions or addresses {found} by name when {end} named as speaking",
-    "site": "in {where}, {name} mentions {found} when {end} named as speaking",
-    "answered": "in {where}, after {name} is {end} named as speaking, {found} is the next to be named",
-    "teller": "in {where}, {found} is the {end} to {mention} {name} by name",
+    "reply": "after the words {quoted} in {where}, {found} is the next to be named",
+    "mentioned": "in {where}, {name} says the name of {found} when {end} named as the speaker",
+    "site": "in {where}, {name} mentions {found} when {end} named as the speaker",
+    "answered": "in {where}, after {name} is {end} named as the speaker, {found} is the next to be named",
+    "teller": "in {where}, {found} is the {end} to say the name of {name}",
     "first": "the paragraph where {where} {end} names {name} names {found}",
     "last": "the paragraph where {where} {end} names {name} names {found}",
     "where": "the paragraph where {where} {end} names {name} names {found}",
     "companion": "only one paragraph of {where} names {names}, and with them {found}",
     "place": "only one paragraph of {where} names {names}, and with them {found}",
-    "voice": "only one speaker in {where} mentions or addresses {names} by name in a single paragraph",
+    "voice": "in {where}, only {found} says the names of {names} in a single paragraph",
 }
 """What a hop leads to, as a sentence of its own; the next one speaks of that person, place or speaker."""
 _QUOTING: Mapping[StepKind, tuple[str, str]] = {
     "mentioned": (
-        "whom does the speaker of the words {quoted} mention or address by name in the same paragraph?",
-        "in {where}, the speaker of the words {quoted} mentions or addresses {found} by name in the same paragraph",
+        "in {where}, whose name does the speaker of the words {quoted} say in the same paragraph?",
+        "in {where}, the speaker of the words {quoted} says the name of {found} in the same paragraph",
     ),
     "site": (
-        "which place does the speaker of the words {quoted} mention in the same paragraph?",
+        "in {where}, which place does the speaker of the words {quoted} mention in the same paragraph?",
         "in {where}, the speaker of the words {quoted} mentions {found} in the same paragraph",
     ),
 }
@@ -111,7 +111,7 @@ def word_chain(steps: Sequence[NamedStep], answers: Sequence[Given]) -> WordedCh
     for step, answer in zip(steps[:-1], answers, strict=False):
         # Whoever speaks is a person, too: "that second person" is told apart from that speaker.
         noun = _NOUNS.get(step.kind, "person")
-        # Whom a speaker addresses is another one.
+        # Whose name a speaker says is another one.
         other = "other " if noun == "person" and (_names_person(step, given) or step.quoted) else ""
         found = _FOUND[spoken_of[noun]].format(noun=noun, other=other)
         told.append(_end(_fill(_pick_frames(step)[1], step, given, found)))
@@ -152,7 +152,6 @@ def _fill(frame: str, step: NamedStep, given: Given | None, found: str = "") -> 
     text = frame.format(
         quoted=step.quoted, name=names[0] if names else "", names=_join(names) if len(names) > 1 else "", found=found,
         where=f"Chapter {chapter}" if chapter else "this excerpt", end="last" if step.step.final else "first",
-        mention="mention or address" if _names_person(step, given) else "mention",
         else_=" else" if _names_person(step, given) else "",
     )  # fmt: skip
     # A quoted question asks for both.
