@@ -30,9 +30,9 @@ COUNTS = ("chapter", "chapters")
 _GAP = re.compile(r"\r?\n[ \t]*\r?\n\s*")
 _TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|\S")
 _HEADING = re.compile(
-    r"^[ \t]*(?:chapter[ \t]+([ivxlc]+|\d+)\b|(\d{1,2})[ \t]+(?!(?:january|february|march|april|may|june|july|august"
-    r"|september|october|november|december)\b)[A-Z])",
-    re.IGNORECASE | re.MULTILINE,
+    r"^[ \t]*(?:(?i:chapter)[ \t]+((?i:[ivxlc]+)|\d+)\b|(\d{1,2})[ \t]+(?!(?:January|February|March|April|May|June|July"
+    r"|August|September|October|November|December)\b)[A-Z])",
+    re.MULTILINE,
 )
 """A line that begins with a date is no heading."""
 _SHOUTED = re.compile(r"\b[A-ZÀ-Þ]{2,}\b")
