@@ -5,7 +5,7 @@ No source is known here: a reader of books makes such windows, and plans are dra
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 
@@ -18,7 +18,8 @@ class NamedParagraph:
     holds a name of which nothing is known. unnamed: it speaks of somebody without a name, as of her aunt. things: it
     names what is neither a person nor a place. speakers: who are surely named as speaking in it.
     voices: whom names outside the spoken words may name as speaking, -1 standing for somebody of whom nothing is known;
-    none where nothing is spoken. heading: the number that its chapter's heading gives, None where the window lacks that
+    none where nothing is spoken. spoken: whom names inside the spoken words may mean, -1 standing for somebody of whom
+    nothing sure is known. heading: the number that its chapter's heading gives, None where the window lacks that
     heading or has another one of that number.
     """
 
@@ -33,21 +34,21 @@ class NamedParagraph:
     things: bool = False
     speakers: tuple[int, ...] = ()
     voices: frozenset[int] = frozenset()
+    spoken: frozenset[int] = frozenset()
     heading: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class NamedWindow:
-    """A window as the steps see it. `order` has every mention of a person in the order of the text: the place of its
-    paragraph, and whom it may mean."""
+    """A window as the steps see it."""
 
     paragraphs: tuple[NamedParagraph, ...]
     persons: frozenset[int]
     places: frozenset[int]
-    order: tuple[tuple[int, tuple[int, ...]], ...]
     words: tuple[tuple[int, int, int], ...] = ()
     """Quotations that occur once in the window: their number, their paragraph's place, their speaker."""
     _naming: dict[int, list[int]] = field(default_factory=dict, repr=False, compare=False)
+    _chapters: dict[int, frozenset[int]] = field(default_factory=dict, repr=False, compare=False)
 
     def list_naming(self, entity: int) -> Sequence[int]:
         """The places of all paragraphs that may name an entity, in order; every paragraph is looked at once."""
@@ -60,3 +61,19 @@ class NamedWindow:
     def list_voicing(self, entity: int) -> Sequence[int]:
         """The places of all paragraphs that may name an entity as a speaker, in order."""
         return [place for place in self.list_naming(entity) if entity in self.paragraphs[place].voices]
+
+    @property
+    def chapters(self) -> Mapping[int, frozenset[int]]:
+        """The places of each chapter that the window has whole, and another numbered one after it, by the number in its
+        heading."""
+        if not self._chapters and self.paragraphs:
+            held: dict[int, set[int]] = {}
+            for place, paragraph in enumerate(self.paragraphs):
+                if paragraph.heading is not None:
+                    held.setdefault(paragraph.heading, set()).add(place)
+            # Where the window ends, or a part without a number begins, the chapter may go on.
+            last = len(self.paragraphs) - 1
+            for number, places in held.items():
+                if (after := max(places) + 1) <= last and self.paragraphs[after].heading is not None:
+                    self._chapters[number] = frozenset(places)
+        return self._chapters

@@ -144,6 +144,8 @@ def _check_words(item: NovelItem, names: BookNames) -> Iterator[str]:
         for name in (*clues, *([before] if hop.depends_on else [])):
             if name not in hop.question:
                 yield f"hop {hop.index}: does not ask by {name}"
+        if hop.chapter and not all(_says_chapter(text, hop.chapter) for text in (hop.question, item.question)):
+            yield f"hop {hop.index}: does not ask about Chapter {hop.chapter}"
         if missing := [name for name in clues if name not in item.question]:
             yield f"the question does not ask by {missing[0]}"
         if hop.entity is not None:
@@ -160,6 +162,10 @@ def _check_words(item: NovelItem, names: BookNames) -> Iterator[str]:
         for name in (hop.answer, *hop.answer_aliases) if hop.step not in NUMBERS else ():
             if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", rest):
                 yield f"the question names {name}"
+
+
+def _says_chapter(question: str, number: int) -> bool:
+    return re.search(rf"\bChapter {number}\b", question) is not None
 
 
 def _check_window(item: NovelItem, case: _Case) -> Iterator[str]:

@@ -68,6 +68,8 @@ class Paragraph:
     unnamed: bool
     things: bool
     voices: frozenset[int]
+    spoken: frozenset[int]
+    folded: str
     long_enough: bool
 
 
@@ -93,6 +95,7 @@ class TextReader:
         if len(_WORD.findall(text)) <= 15 and text.rstrip(" _)")[-1:] not in ".!?,;”\"":
             shouted |= {word.casefold() for word in re.findall(rf"[{_LETTER}]+", text)}
         capitals = {who for word in shouted for who in self._last_words.get(word, ())}
+        voices, spoken = self._find_voices(text, names)
         return Paragraph(
             start=start,
             text=text,
@@ -102,7 +105,9 @@ class TextReader:
             stranger=any(not one.who and not one.thing and not one.unnamed for one in names),
             unnamed=any(one.unnamed for one in names),
             things=any(one.thing for one in names),
-            voices=self._find_voices(text, names),
+            voices=voices,
+            spoken=spoken,
+            folded=fold(text),
             long_enough=len(_WORD.findall(text)) >= _LEAST,
         )
 
@@ -134,17 +139,19 @@ class TextReader:
         for one in reversed(found):
             yield from one.here
 
-    def _find_voices(self, text: str, names: Sequence[Seen]) -> frozenset[int]:
+    def _find_voices(self, text: str, names: Sequence[Seen]) -> tuple[frozenset[int], frozenset[int]]:
         quotes = list(list_quotes(text))
         opened = [start for start, _ in quotes]
-        found: set[int] = set()
+        found: tuple[set[int], set[int]] = (set(), set())
         for seen in names if quotes else ():
             before = bisect_right(opened, seen.start) - 1
             spoken = before >= 0 and seen.start < quotes[before][1]
-            if not (seen.thing or seen.unnamed or spoken):
-                found |= seen.who & self.persons
-                found |= set() if seen.who else {SOMEBODY}
-        return frozenset(found)
+            if seen.thing or seen.unnamed:
+                continue
+            if not seen.who:
+                found[spoken].add(SOMEBODY)
+            found[spoken].update(seen.who | seen.within if spoken else seen.who & self.persons)
+        return frozenset(found[0]), frozenset(found[1])
 
 
 @dataclass(slots=True)
@@ -182,8 +189,13 @@ def find_speaker(
     while before >= 0 and people[before].end >= start:
         before -= 1
     # What stands before another quotation does not say who speaks in this one.
-    if before >= 0 and people[before].end > closed and _SAID_BEFORE.fullmatch(text, people[before].end, start - 1):
-        return people[before].who
+    if before >= 0 and people[before].end > closed:
+        seen = people[before]
+        if _SAID_BEFORE.fullmatch(text, seen.end, start - 1):
+            return seen.who
+        # `"…," said N, "…"`: the second part is said by N, too.
+        if closed >= 0 and re.fullmatch(r"[,;.:]\s+", text[seen.end : start - 1]):
+            return seen.who if _SAID_AFTER.fullmatch(text[closed + 1 : seen.start]) else frozenset()
     return frozenset()
 
 

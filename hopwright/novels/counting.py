@@ -23,14 +23,14 @@ from hopwright.novels.counted_text import (
     fold,
     list_quotes,
     read_heading,
-    unite,
 )
 from hopwright.novels.records import NovelHop, NovelItem
 
 _LEAST_LEFT = 4
 _ALLOWED = re.compile(r"\s+(#+)")
-_ONWARD = ("next", "answered", "chapters", "chapter")
+_ONWARD = ("reply", "mentioned", "site", "answered", "teller", "first", "last", "where", "chapters", "chapter")
 """Hops that without a paragraph lead to another answer."""
+_PAIRED = ("companion", "place", "voice")
 
 
 class WindowCounter:
@@ -133,7 +133,7 @@ class WindowCounter:
             yield f"{len(held)} paragraphs name its names, or its own does not surely"
         if hop.entity is not None and hop.entity not in one.sure:
             yield "its paragraph does not name the answer"
-        if hop.entity is None and fold(hop.answer) not in fold(one.text):
+        if hop.entity is None and fold(hop.answer) not in one.folded:
             yield "its paragraph does not have the answer"
         if given is None:
             return
@@ -156,19 +156,16 @@ class WindowCounter:
         if answers != {wanted}:
             yield f"the text leaves {len(answers)} answers, or another one"
             return
-        if hop.step in ("heard", "answered") and sum(names <= one.voices for one in self.paragraphs) < 2:
-            yield "who is asked about is named as a speaker once"
-        if hop.step == "answered" and any(
-            self._find_speakers(place) != self.paragraphs[place].voices or len(self.paragraphs[place].voices) != 1
-            for place in places
-        ):
-            yield "who speaks is not sure"
+        yield from self._refute_speech(hop, names, places)
+        shown = self._list_shown(hop, everything)
+        if hop.chapter and sum(names <= self.paragraphs[one].possible for one in shown) < 2:
+            yield "its chapter names who is asked about once"
         own = places if hop.step == "chapters" else places[:1]
         if not all(self.paragraphs[place].long_enough for place in own):
             yield "its paragraph is too short"
         if not set(places) <= selected:
             yield "it does not rest on the paragraph that it states"
-        if hop.step in ("speaker", "companion", "place", "voice") and len(selected) != 1:
+        if hop.step in ("speaker", *_PAIRED) and len(selected) != 1:
             yield f"{len(selected)} paragraphs meet its condition"
         for place in places:
             rest, _ = self._answer(hop, names, [one for one in everything if one != place])
@@ -179,32 +176,66 @@ class WindowCounter:
         if given is not None and len(self._leave_open(hop, everything)) < 2:
             yield "the answer follows without the one before it"
 
+    def _refute_speech(self, hop: NovelHop, names: frozenset[int], places: Sequence[int]) -> Iterator[str]:
+        """What is not sure of who speaks where a hop takes somebody for the speaker."""
+        if hop.step not in ("reply", "mentioned", "site", "answered", "teller", "voice"):
+            return
+        for place in places:
+            one = self.paragraphs[place]
+            if len(one.voices) != 1 or self._find_speakers(place) != one.voices:
+                yield "who speaks is not sure"
+        own = self.paragraphs[places[-1]]
+        if hop.step in ("voice", "teller") and not names <= own.spoken:
+            yield "its names are not spoken"
+        if hop.step in ("reply", "answered") and hop.entity in own.voices:
+            yield "the next to speak is who spoke"
+        if hop.step in ("mentioned", "site", "answered", "teller") and names:
+            shown = [self.paragraphs[one] for one in self._list_shown(hop, range(len(self.paragraphs)))]
+            if sum(names <= (one.spoken if hop.step == "teller" else one.voices) for one in shown) < 2:
+                yield "who is asked about is heard once"
+
+    def _list_shown(self, hop: NovelHop, shown: Iterable[int]) -> list[int]:
+        """The shown paragraphs that a hop looks at: in order, and of its chapter, if another numbered one follows."""
+        ordered = sorted(shown)
+        if not hop.chapter:
+            return ordered
+        own = [number for number, heading in enumerate(self._headings) if heading == hop.chapter]
+        if not own or own[-1] + 1 == len(self._headings) or self._headings[own[-1] + 1] is None:
+            return []
+        return [one for one in ordered if own[0] <= one <= own[-1]]
+
     def _answer(self, hop: NovelHop, names: frozenset[int], shown: Iterable[int]) -> tuple[set[int], set[int]]:
         """The answers that the shown paragraphs leave open, and which paragraphs say so."""
-        if hop.step == "speaker":
+        if hop.quoted is not None:
             words = fold(_read_quoted(hop.question))
-            held = {one for one in shown if words in fold(self.paragraphs[one].text)}
+            held = {one for one in shown if words in self.paragraphs[one].folded}
+            if hop.step != "speaker" and len(held) == 1:
+                return self._listen(hop.step, min(held), sorted(shown), self._find_speakers(min(held), words))
             return {who for one in held for who in self._find_speakers(one, words)}, held
-        if hop.step in ("companion", "place", "voice"):
+        if hop.step in _PAIRED:
             held = {one for one in shown if names <= self.paragraphs[one].possible}
             return {who for one in held for who in self._read_answer(hop.step, one, names)}, held
         if len(names) != 1:
             return set(), set()
         (name,) = names
-        shown = sorted(shown)
+        shown = self._list_shown(hop, shown)
+        if hop.step in ("mentioned", "site", "answered"):
+            heard = [one for one in shown if name in self.paragraphs[one].voices]
+            return self._listen(hop.step, heard[-hop.final], shown, names) if heard else (set(), set())
         naming = [one for one in shown if name in self.paragraphs[one].possible]
+        if hop.step == "teller":
+            naming = [one for one in naming if name in self.paragraphs[one].spoken]
         if not naming:
             return set(), set()
         if hop.step == "chapters":
             return self._count_chapters(naming, name), {naming[0], naming[-1]}
         if hop.step == "chapter":
             return self._find_numbers(naming, name), {naming[-1]}
-        if hop.step == "next":
-            return self._find_next(name, shown, naming[-1])
-        if hop.step in ("heard", "answered"):
-            return self._listen(hop.step, name, shown)
-        place = naming[0] if hop.step == "first" else naming[-1]
-        return self._read_answer("companion", place, names), {place}
+        place = naming[-hop.final]
+        if hop.step == "teller":
+            voices = self.paragraphs[place].voices
+            return set(voices) if len(voices) == 1 else {*voices, SOMEBODY, -2}, {place}
+        return self._read_answer("place" if hop.step == "where" else "companion", place, names), {place}
 
     def _read_answer(self, step: str, number: int, names: frozenset[int]) -> set[int]:
         one = self.paragraphs[number]
@@ -218,27 +249,6 @@ class WindowCounter:
         if not others <= one.sure or (one.things if step == "place" else one.unnamed):
             answers.add(SOMEBODY)
         return answers | others
-
-    def _find_next(self, name: int, shown: Sequence[int], last: int) -> tuple[set[int], set[int]]:
-        """Who is named next after the last name that may be this one's."""
-        order: list[tuple[int, frozenset[int]]] = []
-        for number in shown:
-            if number < last:
-                continue
-            one = self.paragraphs[number]
-            order += [
-                (number, frozenset([who, SOMEBODY])) for who in (one.possible & self._reader.persons) - unite(one.names)
-            ]
-            named = [seen for seen in one.names if not seen.thing and not seen.unnamed]
-            order += [(number, seen.who) for seen in named if not seen.who & self._reader.places]
-        ends = [place for place, (_, who) in enumerate(order) if name in who]
-        if not ends or ends[-1] + 1 == len(order):
-            return set(), {last}
-        number, who = order[ends[-1]]
-        following, next_who = order[ends[-1] + 1]
-        if who != {name} or len(next_who) != 1:
-            return {SOMEBODY, -2}, {number, following}
-        return set(next_who), {number, following}
 
     def _count_chapters(self, naming: Sequence[int], name: int) -> set[int]:
         """The numbers of chapters that stay possible: a paragraph that only may name somebody may be the first or last
@@ -281,20 +291,21 @@ class WindowCounter:
             for chapter in spoken
         ]
 
-    def _listen(self, step: str, name: int, shown: Sequence[int]) -> tuple[set[int], set[int]]:
-        """Who is named beside the last words that may be somebody's, or as the next to speak after them."""
-        heard = [one for one in shown if name in self.paragraphs[one].voices]
-        if not heard:
-            return set(), set()
-        last = heard[-1]
-        unsure = set() if name in self._find_speakers(last) else {SOMEBODY}
-        if step == "heard":
-            return self._read_answer("companion", last, frozenset([name])) | unsure, {last}
-        following = next((one for one in shown if one > last and self.paragraphs[one].voices), None)
+    def _listen(
+        self, step: str, place: int, shown: Sequence[int], speaker: frozenset[int] | set[int]
+    ) -> tuple[set[int], set[int]]:
+        """Whom the speaker of a paragraph names in it, or who is the next to be named as speaking."""
+        one = self.paragraphs[place]
+        if step in ("mentioned", "site"):
+            found = set(one.spoken & (self._reader.persons if step == "mentioned" else self._reader.places))
+            more = one.unnamed if step == "mentioned" else one.things
+            sure = found <= one.sure and not more and SOMEBODY not in one.spoken and one.voices == speaker
+            return found if sure else {*found, SOMEBODY}, {place}
+        following = next((other for other in shown if other > place and self.paragraphs[other].voices), None)
         if following is None:
-            return set(), {last}
+            return set(), {place}
         voices = self.paragraphs[following].voices
-        return set(voices) if len(voices) == 1 else {SOMEBODY, -2}, {last, following}
+        return set(voices) if len(voices) == 1 else {SOMEBODY, -2}, {place, following}
 
     def _list_first(self, naming: Sequence[int], name: int) -> Iterator[int]:
         for place in naming:
@@ -304,9 +315,10 @@ class WindowCounter:
 
     def _leave_open(self, hop: NovelHop, shown: Sequence[int]) -> set[int]:
         """The answers that stay possible when nobody knows the answer before."""
-        if hop.step in ("companion", "place", "voice"):
+        if hop.step in _PAIRED:
             answers, held = self._answer(hop, frozenset(hop.clues), shown)
             return answers - {SOMEBODY} if len(held) >= _LEAST_LEFT else set()
+        shown = self._list_shown(hop, shown)
         found: set[int] = set()
         for other in sorted((self._reader.persons | self._reader.places) - set(hop.clues)):
             found |= {who for who in self._answer(hop, frozenset([other]), shown)[0] if who >= 0}

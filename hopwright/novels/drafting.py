@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -28,7 +28,7 @@ from hopwright.wording.rules.mention_wording import Given, NamedStep, WordedChai
 Tell = Callable[[str], None]
 K = 1024
 TOPOLOGIES = {1: "chain-1", 2: "chain-2", 3: "chain-3", 4: "chain"}
-_LEAST_MENTIONS = 3
+_LEAST_MENTIONS, _LEAST_IN_ONE = 3, 5
 _LEAST_DRAWN = 60
 _WINDOWS_TRIED = 4
 _WINDOWS_KEPT = 150
@@ -74,12 +74,10 @@ class ModelWords:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """An item's chain: the first block of its window, its steps by blocks of the book, and what drew its words, or the
-    model's."""
+    """An item's chain: the first block of its window, its steps by blocks of the book, and a model's words."""
 
     first: int
     steps: tuple[Step, ...]
-    key: str
     words: ModelWords | None = None
 
 
@@ -100,7 +98,7 @@ class NovelDrafter:
         self._by_model = by_model
         self._lengths = sorted({K * int(one.removesuffix("k")) for one in parameters.lengths})
         self._document = novel.book.to_document()
-        self._asked = pick_asked(novel.graph)
+        self._asked = pick_asked(novel.book, novel.graph)
         self._opened: dict[tuple[int, int], Opened] = {}
         self._counters: dict[tuple[int, int], WindowCounter] = {}
         self._read: dict[int, Paragraph] = {}
@@ -200,7 +198,7 @@ class NovelDrafter:
             if drawn is not None and drawn not in tried:
                 tried.append(drawn)
             for window in tried:
-                item = self.make_placed(window, steps, words=words)
+                item = self.make_placed(window, steps, words)
                 if isinstance(item, str):
                     refused.append(item)
                     continue
@@ -222,37 +220,35 @@ class NovelDrafter:
                     self.counts.left_out["at a depth: its paragraphs do not fit into one window"] += 1
                     continue
                 cut.add(window.first)
-                item = self.make_placed(window, steps, words=words)
+                item = self.make_placed(window, steps, words)
                 if isinstance(item, str):
                     self.counts.left_out[item] += 1
                 else:
                     yield item
 
     def make_placed(
-        self, window: Window, steps: tuple[Step, ...], key: str = "", words: ModelWords | None = None
+        self, window: Window, steps: tuple[Step, ...], words: ModelWords | None = None
     ) -> NovelItem | str:
-        """The item of a chain in a window, or why it is none there; its words are drawn by `key`, or a model's."""
+        """The item of a chain in a window, or why it is none there; `words` are a model's."""
         opened = self.open(window)
         shifted = tuple(_shift(step, -window.first) for step in steps)
         proofs = opened.prover.prove(shifted)
         if isinstance(proofs, Refuted):
             return f"in another window: {proofs.proof}"
         chain = measure_chain(opened.view, window.tokens, shifted, proofs)
-        return self._make_item(opened, chain, steps, key, words)
+        return self._make_item(opened, chain, steps, words)
 
     def _make_item(
-        self, opened: Opened, placed: ProvenChain, steps: tuple[Step, ...], key: str, words: ModelWords | None
+        self, opened: Opened, placed: ProvenChain, steps: tuple[Step, ...], words: ModelWords | None
     ) -> NovelItem | str:
         """The item of a chain in a window, or why there is none."""
         book, graph = self.novel.book, self.novel.graph
         quoted = [self._find_quoted(step) for step in steps]
         stretches = [tuple(_make_stretch(book, block) for block in step.places) for step in steps]
         family = make_family(book.id, list(zip(steps, stretches, quoted, strict=True)))
-        key = key or f"{self._parameters.seed}:{family}"
         worded = words.chain if words else word_chain(
             [self._name(step, said) for step, said in zip(steps, quoted, strict=True)],
             [self._give(step) for step in steps[:-1]],
-            key,
         )  # fmt: skip
         hops = tuple(
             self._make_hop(number, step, question, said, places, before.answer if before else None, words)
@@ -286,7 +282,7 @@ class NovelDrafter:
             return "second proof: a paragraph is not found in the text"
         if reason := next(counter.refute(item, places), None):
             return f"second proof: {steps[int(reason[4]) - 1].kind if reason[:4] == 'hop ' else ''}: {reason[7:]}"
-        self.placed[item.id] = Placed(opened.window.first, steps, key, words)
+        self.placed[item.id] = Placed(opened.window.first, steps, words)
         return item
 
     def _make_hop(
@@ -304,9 +300,9 @@ class NovelDrafter:
         who = self._find_named(step.places[0], free) if free else None if step.ends else step.answer
         entity = None if who is None else graph.entities[who]
         names = (*step.clues, *([given] if given is not None and step.follows else []))
-        # Whom the last mention is of stands in the paragraph of that, who comes next in the first.
+        # Who speaks before stands in the paragraph of that, who speaks next in the first.
         before = step.places[-1:]
-        own = {"next": before, "answered": before, "chapters": step.places}.get(step.kind, step.places[:1])
+        own = {"answered": before, "chapters": step.places}.get(step.kind, step.places[:1])
         spans = [self._cite(place, name) for place in own for name in names]
         if free is not None:
             spans.insert(0, self._document.cite(free.start, free.end))
@@ -331,6 +327,8 @@ class NovelDrafter:
             entity=entity.id if entity else None,
             paragraphs=places,
             quoted=quoted,
+            chapter=step.chapter,
+            final=step.final,
         )
 
     def _find_named(self, block: int, span: Stretch) -> int | None:
@@ -355,7 +353,7 @@ class NovelDrafter:
         return self._document.cite(mention.start, mention.end)
 
     def _find_quoted(self, step: Step) -> Stretch | None:
-        if step.kind != "speaker":
+        if step.quotation < 0:
             return None
         start, end = self.novel.reader.quotes[step.quotation]
         return Stretch(start=start, end=end)
@@ -381,11 +379,20 @@ def find_stride(total: int, length: int) -> int:
     return max(min(length // 4, (total - length) // 10), 256)
 
 
-def pick_asked(graph: MentionGraph) -> frozenset[int]:
-    """Whom questions may name and ask for: what is named often enough, by a name that is somebody's own."""
+def pick_asked(book: Book, graph: MentionGraph) -> frozenset[int]:
+    """Whom questions may name and ask for: what is named often enough, by a name that is somebody's own.
+
+    Who is named a few times in one chapter alone may be a figure of speech, or somebody of whom a tale is told.
+    """
+    chapters: dict[int, set[int]] = defaultdict(set)
+    for mention in graph.mentions():
+        if mention.sure:
+            chapters[mention.entities[0]].add(book.blocks[mention.block].chapter)
     return frozenset(
-        one.id for one in graph.entities if one.mentions >= _LEAST_MENTIONS and not _UNNAMED.search(one.name)
-    )
+        one.id for one in graph.entities
+        if one.mentions >= (_LEAST_MENTIONS if len(chapters[one.id]) > 1 else _LEAST_IN_ONE)
+        and not _UNNAMED.search(one.name)
+    )  # fmt: skip
 
 
 def find_leak(question: str, hops: Sequence[NovelHop], graph: MentionGraph) -> str:

@@ -47,8 +47,10 @@ class NovelHop(Hop):
     """A hop with its kind, the entities that its question names (`clues`), and the paragraphs that it rests on.
 
     entity: whom the answer names, None for a number of chapters. paragraphs: that of the answer first. quoted: the
-    words that the question quotes. The step `star` is the paper's: the paragraph was found by a keyword beside that of
-    the first hop, and its question is asked over the paragraphs of all hops up to it.
+    words that the question quotes. chapter: the number of the chapter whose paragraphs alone are looked at, 0 for the
+    whole window. final: of several paragraphs there the last counts, and not the first. The step `star` is the
+    paper's: the paragraph was found by a keyword beside that of the first hop, and its question is asked over the
+    paragraphs of all hops up to it.
     """
 
     step: StepKind | Literal["star"]
@@ -57,6 +59,8 @@ class NovelHop(Hop):
     entity: EntityNumber | None = None
     paragraphs: tuple[Stretch, ...]
     quoted: Stretch | None = None
+    chapter: int = Field(default=0, ge=0)
+    final: bool = False
 
 
 class NovelItem(Item):
@@ -88,7 +92,9 @@ def make_family(book: str, hops: Sequence[tuple[Step, Sequence[Stretch], Stretch
     content: list[Any] = [book]
     for step, paragraphs, quoted in hops:
         places = [[one.start, one.end] for one in (*paragraphs, *([quoted] if quoted else []))]
-        content.append([step.kind, list(step.clues), step.follows, places, step.answer])
+        content.append(
+            [step.kind, list(step.clues), step.follows, places, step.chapter, step.final, step.answer]
+        )
     return "nf-" + _hash(content)
 
 

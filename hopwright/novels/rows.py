@@ -15,7 +15,8 @@ _HOP = pa.struct(
     [
         ("index", pa.int32()), ("kind", pa.string()), ("question", pa.string()), ("answer", pa.string()),
         ("answer_type", pa.string()), ("answer_aliases", pa.list_(pa.string())), ("depends_on", pa.list_(pa.int32())),
-        ("names", pa.list_(pa.string())), ("paragraphs", pa.list_(_STRETCH)), ("answer_span", _STRETCH),
+        ("names", pa.list_(pa.string())), ("chapter", pa.int32()), ("final", pa.bool_()),
+        ("paragraphs", pa.list_(_STRETCH)), ("answer_span", _STRETCH),
     ]
 )  # fmt: skip
 ROW_SCHEMA = pa.schema(
@@ -63,6 +64,8 @@ def make_row(item: NovelItem, names: BookNames) -> dict[str, Any]:
                 "answer_aliases": list(hop.answer_aliases),
                 "depends_on": list(hop.depends_on),
                 "names": [names.find(clue).name for clue in hop.clues],
+                "chapter": hop.chapter,
+                "final": hop.final,
                 "paragraphs": [{"start": one.start, "end": one.end} for one in hop.paragraphs],
                 "answer_span": (
                     {"start": hop.derivation.start, "end": hop.derivation.end}

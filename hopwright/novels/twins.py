@@ -28,7 +28,8 @@ class TwinMaker:
         book, graph = drafter.novel.book, drafter.novel.graph
         self._original = drafter
         self.renaming: Renaming = make_renaming(book, graph, parameters.seed)
-        renamed = rename_book(book, self.renaming.edits)
+        same = tuple(tuple(self.renaming.rename(name) for name in names) for names in book.same)
+        renamed = replace(rename_book(book, self.renaming.edits), same=same)
         self.drafter = NovelDrafter(read_novel(renamed, parameters.tokenizer, finder), parameters)
         self._quotes = {
             (quoted.block, start): number
@@ -49,7 +50,6 @@ class TwinMaker:
         made = self.drafter.make_placed(
             make_window(self.drafter.novel.book, self.drafter.novel.reader.table, placed.first, item.window.length),
             tuple(one for one in steps if one is not None),
-            placed.key,
             words,
         )
         if isinstance(made, str):
@@ -86,7 +86,7 @@ class TwinMaker:
         clues = [self._find(clue) for clue in step.clues]
         answer = step.answer if step.ends else self._find(step.answer)
         quotation = -1
-        if step.kind == "speaker":
+        if step.quotation >= 0:
             quotation = self._find_quotation(step)
             if quotation < 0:
                 return None
@@ -109,7 +109,7 @@ class TwinMaker:
         old = self._original.novel
         start, end = old.reader.quotes[step.quotation]
         words = old.book.text[start:end]
-        block = step.places[0]
+        block = step.places[-1]
         for (held, first), number in self._quotes.items():
             if held == block and self.drafter.novel.book.text[first : first + len(words)] == words:
                 return number

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
@@ -12,16 +12,19 @@ from typing import Literal, get_args
 
 from hopwright.knowledge.named_windows import NamedWindow
 from hopwright.planning.mention_proofs import Refuted, StepProof, WindowProver
-from hopwright.planning.mention_steps import FREE, NUMBERS, PAIRED, Step, StepFinder
+from hopwright.planning.mention_steps import FREE, NUMBERS, Step, StepFinder
 
 BANDS = (2_000, 16_000)
 """Where near ends and where far begins, in tokens between the paragraphs of two hops that follow each other."""
 Reach = Literal["one", "near", "middle", "far"]
 REACHES: tuple[Reach, ...] = get_args(Reach)
 _BREADTH = 6
-_ONCE = frozenset(["voice", "first", "last", "next", "heard", "answered"])
-"""Steps that a chain has once each: "the next after the last mention of the next after the last mention of …" is a
-riddle of words."""
+_ONCE = frozenset(["voice", "first", "last", "where", "mentioned", "site", "answered", "teller"])
+"""Steps that a chain has once each: "the next speaker after the next speaker after …" is a riddle of words."""
+_NAMED = frozenset(["companion", "place", "first", "last", "where"])
+"""Steps that ask for no more than who is named beside whom."""
+_HEARD = frozenset(["mentioned", "site", "answered"])
+"""Steps about what is said, where a chapter or spoken words say which words are meant."""
 _TIMES = 3
 """How often chains are gone through."""
 _MIX = 4
@@ -106,15 +109,14 @@ class ChainDrawer:
     def _list_chains(
         self, openings: Sequence[Step], hops: int, rng: random.Random, apart: range
     ) -> Iterator[tuple[Step, ...]]:
-        """Chains in which names that stand together are asked by in at most half of the hops, then the others: one pair
-        after another tells no story."""
-        for most_pairs in sorted({_halve(hops), hops}):
+        """Chains of hops about the story, then those with one hop about where names stand, then the others."""
+        for most_bare in sorted({0, 1, hops}):
             # Kinds that open many chains would hide the others: one of each kind in turn.
-            for opening in _interleave(openings):
-                yield from self._continue((opening,), hops, rng, apart, most_pairs)
+            for opening in _interleave([one for one in openings if count_bare([one]) <= most_bare]):
+                yield from self._continue((opening,), hops, rng, apart, most_bare)
 
     def _continue(
-        self, steps: tuple[Step, ...], hops: int, rng: random.Random, apart: range, most_pairs: int
+        self, steps: tuple[Step, ...], hops: int, rng: random.Random, apart: range, most_bare: int
     ) -> Iterator[tuple[Step, ...]]:
         if len(steps) == hops:
             yield steps
@@ -126,16 +128,15 @@ class ChainDrawer:
         taken = {clue for step in steps for clue in step.clues} | {step.answer for step in steps}
         used = {place for step in steps for place in step.places}
         told = {step.kind for step in steps} & _ONCE
-        pairs = count_pairs(steps)
         fit = [
             step for step in following
             if step.kind not in told and not used & set(step.places) and not taken & set(step.clues)
-            and not (step.kind in PAIRED and pairs >= most_pairs)
+            and count_bare((*steps, step)) <= most_bare
             and (step.ends or step.answer not in taken) and _fits(step, last=len(steps) + 1 == hops)
             and self._distance(last, step) in apart
         ]  # fmt: skip
         for step in _draw_few(fit, rng):
-            yield from self._continue((*steps, step), hops, rng, apart, most_pairs)
+            yield from self._continue((*steps, step), hops, rng, apart, most_bare)
 
     def _distance(self, one: Step, other: Step) -> int:
         paragraphs = self._window.paragraphs
@@ -161,30 +162,33 @@ def measure_chain(
 
 
 def select_chains(chains: Sequence[ProvenChain], most: int, seed: int, key: str) -> list[ProvenChain]:
-    """At most `most` of these: kinds, distances, depths, and openings with spoken words in turn, those with few names
-    first, and last of all those of pairs alone; no answer in more than a tenth, one in twelve ending with a number,
-    no step in more than a fiftieth, or in a book with few, in a twelfth."""
+    """At most `most` of these: kinds, distances, depths, and openings with spoken words in turn, those about the story
+    first, of these the ones with few names; no answer in more than a tenth, one in twelve ending with a number, no step
+    in more than a fiftieth, or in a book with few, in a twelfth."""
     rng = random.Random(f"{seed}:{key}:select")
-    groups: dict[tuple[str, str, bool], list[ProvenChain]] = defaultdict(list)
+    tiers: dict[int, _Groups] = defaultdict(lambda: defaultdict(list))
     for chain in chains:
-        opens = len(chain.steps) > 1 and chain.steps[0].kind == "speaker"
-        groups[(chain.steps[-1].kind, chain.band, opens)].append(chain)
-    for name in sorted(groups):
-        rng.shuffle(groups[name])
-        # The fewer names a question gives, the better it is followed; yet no kind of opening hides another.
-        groups[name].sort(
-            key=lambda chain: (_is_paired(chain), _count_names(chain) + rng.randrange(_MIX)), reverse=True
-        )
+        opens = len(chain.steps) > 1 and chain.steps[0].quotation >= 0
+        tiers[count_bare(chain.steps)][chain.steps[-1].kind, chain.band, opens].append(chain)
+    names = sorted({name for groups in tiers.values() for name in groups})
+    for _, groups in sorted(tiers.items()):
+        for _, held in sorted(groups.items()):
+            rng.shuffle(held)
+            # The fewer names a question gives, the better it is followed; yet no kind of opening hides another.
+            held.sort(key=lambda chain: _count_names(chain) + rng.randrange(_MIX), reverse=True)
     # A small set would otherwise have the first kinds and bands of the alphabet alone.
-    order = sorted(groups)
-    rng.shuffle(order)
+    rng.shuffle(names)
     share, often = max(2, -(-most // 10)), max(3, most // 50)
     selection = _Selection(most)
     for _ in range(_TIMES):
-        groups = selection.take(groups, order, share, often)
+        for tier in sorted(tiers):
+            tiers[tier] = selection.take(tiers[tier], names, share, often)
         # Where a book has too few, the same steps are taken more often, behind all others.
         often *= 2
     return selection.taken
+
+
+_Groups = dict[tuple[str, str, bool], list[ProvenChain]]
 
 
 class _Selection:
@@ -198,12 +202,11 @@ class _Selection:
         self._counting = 0
 
     def take(
-        self, groups: Mapping[tuple[str, str, bool], list[ProvenChain]], order: Sequence[tuple[str, str, bool]],
-        share: int, often: int,
-    ) -> dict[tuple[str, str, bool], list[ProvenChain]]:  # fmt: skip
+        self, groups: _Groups, order: Sequence[tuple[str, str, bool]], share: int, often: int
+    ) -> _Groups:
         """Take one of each group in turn, no answer oftener than `share` and no step oftener than `often`; gives those
         that were passed over, in groups."""
-        passed: dict[tuple[str, str, bool], list[ProvenChain]] = defaultdict(list)
+        passed: _Groups = defaultdict(list)
         before = -1
         while before < len(self.taken) < self._most:
             before = len(self.taken)
@@ -233,18 +236,15 @@ class _Selection:
         self.taken.append(chain)
 
 
-def count_pairs(steps: Sequence[Step]) -> int:
-    """How many of these hops ask by names that stand together."""
-    return sum(step.kind in PAIRED for step in steps)
-
-
-def _halve(hops: int) -> int:
-    return -(-hops // 2)
-
-
-def _is_paired(chain: ProvenChain) -> bool:
-    """Whether more than half of its hops ask by names that stand together."""
-    return count_pairs(chain.steps) > _halve(len(chain.steps))
+def count_bare(steps: Sequence[Step]) -> int:
+    """How many of these hops ask for no more than where names stand, or, as one hop alone, for words to be found again;
+    a question of a model's is about what it likes."""
+    if len(steps) == 1 and steps[0].kind == "speaker":
+        return 1
+    return sum(
+        step.kind in _NAMED or (step.kind in _HEARD and not step.chapter and step.quotation < 0)
+        for step in steps
+    )
 
 
 def _count_names(chain: ProvenChain) -> int:

@@ -2,7 +2,7 @@
 
 Four things are proven of every step. *Named*: fewer of its names select several paragraphs. *Unique*: its condition
 selects one paragraph, which surely has the answer. *Needed*: without one of its paragraphs the condition selects none,
-or several answers remain (`next`, `answered`, `chapters`, `chapter`: or another answer comes out). *Chained*: without
+or several answers remain (the steps of ONWARD: or another answer comes out). *Chained*: without
 the answer before it, four paragraphs or more, and several answers, are left.
 
 Of a chain it is proven besides that it does not end alike without a paragraph of an earlier hop: another answer on the
@@ -15,7 +15,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hopwright.knowledge.named_windows import NamedParagraph, NamedWindow
-from hopwright.planning.mention_steps import FEWEST, FEWEST_LEFT, FREE, ONWARD, Step, StepKind, read_answering
+from hopwright.planning.mention_steps import (
+    FEWEST,
+    FEWEST_LEFT,
+    FREE,
+    HEARD,
+    MENTIONED,
+    ONWARD,
+    PAIRED,
+    Step,
+    StepKind,
+    read_answering,
+    read_mentioned,
+    read_only_voice,
+    read_teller,
+)
 
 MANY = 2
 
@@ -43,8 +57,10 @@ def prove_step(window: NamedWindow, step: Step, given: int | None) -> StepProof 
     names = (*((given,) if given is not None and step.follows else ()), *step.clues)
     everything = frozenset(range(len(window.paragraphs)))
     # A chain that was drawn in one window is proven in others, too, where its names may be rarer.
-    if step.kind in ("heard", "answered") and len(window.list_voicing(names[0])) < FEWEST:
+    if step.kind in HEARD and step.quotation < 0 and len(_find_voicing(window, step, names, everything)) < FEWEST:
         return Refuted("named", "who is asked about speaks once")
+    if step.chapter and _count_in_chapter(window, step, names) < FEWEST:
+        return Refuted("named", "the chapter names who is asked about once")
     for name in names:
         others = tuple(other for other in names if other != name) or names
         if len(_select(window, others, everything)) < FEWEST:
@@ -52,7 +68,7 @@ def prove_step(window: NamedWindow, step: Step, given: int | None) -> StepProof 
     answers, selected = _answer(window, step, names, everything)
     if answers != {step.answer} or selected != 1:
         return Refuted("unique", f"{selected} paragraphs are selected and {len(answers)} answers read")
-    if step.kind == "answered" and read_answering(window, names[0]) != (*step.places, step.answer):
+    if not _speaks_surely(window, step, names):
         return Refuted("unique", "who speaks is not sure")
     own = step.places if step.kind == "chapters" else step.places[:1]
     if not all(window.paragraphs[place].usable for place in own):
@@ -134,30 +150,73 @@ def _answer(
 
     A paragraph that only may meet the condition counts with all that it may answer, and with -1 for what nobody knows.
     """
-    if step.kind == "speaker":
-        held = [who for number, place, who in window.words if number == step.quotation and place in shown]
-        return set(held), len(held)
+    if step.quotation >= 0:
+        held = [(place, who) for number, place, who in window.words if number == step.quotation and place in shown]
+        if step.kind == "speaker" or not held:
+            return {who for _, who in held}, len(held)
+        return _hear(window, step.kind, *held[0], shown)
     if step.kind == "asked":
         places = _select(window, names, shown)
-        held = [_holds(window.paragraphs[place], names, step.answer) for place in places]
-        return {step.answer if one else -2 for one in held}, len(places)
-    if step.kind in ("companion", "place", "voice"):
+        told = [_holds(window.paragraphs[place], names, step.answer) for place in places]
+        return {step.answer if one else -2 for one in told}, len(places)
+    if step.kind in PAIRED:
         places = _select(window, names, shown)
         answers = {who for place in places for who in _read(window, place, names, step.kind)}
         return answers, len(places)
-    naming = [place for place in window.list_naming(names[0]) if place in shown]
+    if step.chapter:
+        shown &= window.chapters.get(step.chapter, frozenset())
+    if step.kind in HEARD:
+        voicing = _find_voicing(window, step, names, shown)
+        if not voicing:
+            return set(), 0
+        return _hear(window, step.kind, voicing[-step.final], names[0], shown)
+    naming = _select(window, names[:1], shown)
+    if step.kind == "teller":
+        naming = [place for place in naming if names[0] in window.paragraphs[place].spoken]
     if not naming:
         return set(), 0
     if step.kind == "chapters":
         return _count(window.paragraphs, naming, names[0])
     if step.kind == "chapter":
         return _number(window.paragraphs, naming, names[0])
-    if step.kind in ("heard", "answered"):
-        return _listen(window, step.kind, names, shown)
-    if step.kind == "next":
-        return _follow(window, names[0], shown)
-    place = naming[0] if step.kind == "first" else naming[-1]
-    return set(_read(window, place, names, "companion")), 1
+    place = naming[-step.final]
+    if step.kind == "teller":
+        voices = window.paragraphs[place].voices
+        return (set(voices), 1) if len(voices) == 1 else ({*voices, -1, -2}, 1)
+    return set(_read(window, place, names, "place" if step.kind == "where" else "companion")), 1
+
+
+def _find_voicing(
+    window: NamedWindow, step: Step, names: tuple[int, ...], shown: frozenset[int]
+) -> Sequence[int]:
+    """The shown paragraphs, of the step's chapter, that may name somebody as speaking."""
+    if step.chapter:
+        shown &= window.chapters.get(step.chapter, frozenset())
+    return [place for place in window.list_voicing(names[0]) if place in shown]
+
+
+def _count_in_chapter(window: NamedWindow, step: Step, names: tuple[int, ...]) -> int:
+    """The paragraphs of a step's chapter that may name what it asks by; in spoken words, where it asks for these."""
+    held = _select(window, names, window.chapters.get(step.chapter, frozenset()))
+    return sum(step.kind != "teller" or names[0] in window.paragraphs[place].spoken for place in held)
+
+
+def _speaks_surely(window: NamedWindow, step: Step, names: tuple[int, ...]) -> bool:
+    """Whether nobody else may speak where a step takes somebody for the speaker. Without a paragraph the count takes
+    whom a reader takes for the speaker, although a word of saying that is not known stands beside."""
+    if step.kind == "voice":
+        paragraph = window.paragraphs[step.places[0]]
+        return read_only_voice(paragraph) == step.answer and paragraph.spoken.issuperset(names)
+    place = step.places[-1]
+    if step.kind == "teller":
+        return read_teller(window.paragraphs[place], names[0]) == step.answer
+    if step.kind not in HEARD:
+        return True
+    who = next((who for number, _, who in window.words if number == step.quotation), -1) if not names else names[0]
+    if step.kind in MENTIONED:
+        return read_mentioned(window, place, who, step.kind) == step.answer
+    shown = window.chapters[step.chapter] if step.chapter else range(len(window.paragraphs))
+    return step.answer != who and read_answering(window, place, who, sorted(shown)) == (step.places[0], step.answer)
 
 
 def _select(window: NamedWindow, names: tuple[int, ...], shown: frozenset[int]) -> list[int]:
@@ -208,23 +267,20 @@ def _number(paragraphs: Sequence[NamedParagraph], naming: Sequence[int], entity:
     return (known, 1) if known == numbers else ({-1, -2}, 1)
 
 
-def _listen(
-    window: NamedWindow, kind: StepKind, names: tuple[int, ...], shown: frozenset[int]
+def _hear(
+    window: NamedWindow, kind: StepKind, place: int, speaker: int, shown: frozenset[int]
 ) -> tuple[set[int], int]:
-    """What the last shown paragraph that may name somebody as a speaker answers, and the next one that may name any."""
-    voicing = [place for place in window.list_voicing(names[0]) if place in shown]
-    if not voicing:
+    """Whom a speaker names in a paragraph, or who may be the next to be named as speaking in the shown ones."""
+    if kind in MENTIONED:
+        paragraph = window.paragraphs[place]
+        found = paragraph.spoken & (window.persons if kind == "mentioned" else window.places)
+        more = paragraph.unnamed if kind == "mentioned" else paragraph.things
+        unsure = more or -1 in paragraph.spoken or read_only_voice(paragraph) != speaker or not found <= paragraph.sure
+        return set(found) | ({-1} if unsure else set()), 1
+    following = next((one for one in sorted(shown) if one > place and window.paragraphs[one].voices), None)
+    if following is None:
         return set(), 0
-    last = window.paragraphs[voicing[-1]]
-    if kind == "heard":
-        unsure = set() if names[0] in last.speakers else {-1}
-        return set(_read(window, voicing[-1], names, "companion")) | unsure, 1
-    following = (place for place in sorted(shown) if place > voicing[-1] and window.paragraphs[place].voices)
-    place = next(following, None)
-    if place is None:
-        return set(), 0
-    # Whom a reader takes for the speaker counts, although a word of saying that is not known stands beside.
-    voices = window.paragraphs[place].voices
+    voices = window.paragraphs[following].voices
     return (set(voices), 1) if len(voices) == 1 else ({-1, -2}, 1)
 
 
@@ -234,23 +290,13 @@ def _list_ends(paragraphs: Sequence[NamedParagraph], naming: Sequence[int], enti
     return list(naming[: sure + 1])
 
 
-def _follow(window: NamedWindow, entity: int, shown: frozenset[int]) -> tuple[set[int], int]:
-    order = [(place, who) for place, who in window.order if place in shown]
-    last = max((number for number, (_, who) in enumerate(order) if entity in who), default=-1)
-    if last < 0 or last + 1 == len(order):
-        return set(), 0
-    if order[last][1] != (entity,) or len(order[last + 1][1]) != 1:
-        return {-1, -2}, 1
-    return {order[last + 1][1][0]}, 1
-
-
 def _list_left(window: NamedWindow, step: Step, shown: frozenset[int]) -> set[int]:
     """The answers that stay open when nobody knows the answer before."""
     everybody = (window.persons | window.places) - set(step.clues)
     if step.kind == "asked":
         # Each paragraph has an answer of its own.
         return set(_select(window, step.clues, shown))
-    if step.kind in ("companion", "place", "voice"):
+    if step.kind in PAIRED:
         places = _select(window, step.clues, shown)
         # Where few paragraphs are left, a rare name does what the answer before is for.
         if len(places) < FEWEST_LEFT:

@@ -9,19 +9,25 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal
 
 from hopwright.knowledge.named_windows import NamedParagraph, NamedWindow
 
 StepKind = Literal[
-    "speaker", "companion", "place", "voice", "first", "last", "next", "heard", "answered", "chapters", "chapter",
-    "asked",
+    "speaker", "reply", "mentioned", "site", "answered", "teller", "first", "last", "where", "companion", "place",
+    "voice", "chapters", "chapter", "asked",
 ]  # fmt: skip
 PAIRED: tuple[StepKind, ...] = ("companion", "place", "voice")
 """Steps whose paragraph is the only one that names two or three; what else it names is the answer."""
-ONWARD: tuple[StepKind, ...] = ("next", "answered", "chapters", "chapter")
+HEARD: tuple[StepKind, ...] = ("reply", "mentioned", "site", "answered")
+"""Steps that begin where somebody is named as speaking."""
+MENTIONED: tuple[StepKind, ...] = ("mentioned", "site")
+"""Steps to the person or the place that a speaker names."""
+ONWARD: tuple[StepKind, ...] = (
+    "reply", "mentioned", "site", "answered", "teller", "first", "last", "where", "chapters", "chapter"
+)  # fmt: skip
 """Steps that lead to another answer where one of their paragraphs is not known, and not to none or several."""
 NUMBERS: tuple[StepKind, ...] = ("chapters", "chapter")
 """Steps whose answer is a number: of chapters, or that of a chapter."""
@@ -39,9 +45,11 @@ class Step:
     """One hop. `clues` are the names that its question gives; where it `follows`, the answer before it is one more.
 
     places: the paragraphs that it rests on, by their places in the window, the one with the answer first. answer: an
-    entity, a number of chapters, or the number of a chapter. A step of the kind `asked` is a model's question about the
-    only paragraph that names all its names; its answer is a name for the hop after it, or, in the last hop, what the
-    model chooses (FREE).
+    entity, a number of chapters, or the number of a chapter. quotation: the words by which it asks, by their number.
+    chapter: the number of the chapter whose paragraphs alone are looked at, 0 for the whole window. final: of several
+    paragraphs the last counts, and not the first. A step of the kind
+    `asked` is a model's question about the only paragraph that names all its names; its answer is a name for the hop
+    after it, or, in the last hop, what the model chooses (FREE).
     """
 
     kind: StepKind
@@ -50,6 +58,8 @@ class Step:
     places: tuple[int, ...]
     answer: int
     quotation: int = -1
+    chapter: int = 0
+    final: bool = False
 
     @property
     def ends(self) -> bool:
@@ -83,10 +93,8 @@ class StepFinder:
         """Steps that follow none."""
         if self._by_model:
             return self._openings
-        spoken = [Step("speaker", (), False, (place,), who, number) for number, place, who in self.window.words]
-        alone = [Step(step.kind, (one,), False, step.places, step.answer) for one in self._asked for step in
-                 self._list_alone(one)]  # fmt: skip
-        return [*spoken, *self._openings, *alone]
+        alone = [replace(step, clues=(one,), follows=False) for one in self._asked for step in self._list_alone(one)]
+        return [*self._list_quoting(), *self._openings, *alone]
 
     def list_following(self, entity: int) -> list[Step]:
         """Steps that go on from an entity."""
@@ -131,37 +139,76 @@ class StepFinder:
             yield "asked", FREE
             yield from (("asked", one) for one in sorted((paragraph.sure & self._known) - set(names)))
 
+    def _list_quoting(self) -> Iterator[Step]:
+        """Steps that ask by spoken words: who says them, who speaks next, whom the speaker names."""
+        everything = range(len(self.window.paragraphs))
+        for number, place, who in self.window.words:
+            yield Step("speaker", (), False, (place,), who, number)
+            answering = read_answering(self.window, place, who, everything)
+            if answering is not None and self._carries(answering[0]) and answering[1] in self._known - {who}:
+                yield Step("reply", (), False, (answering[0], place), answering[1], number)
+            for kind in MENTIONED:
+                named = read_mentioned(self.window, place, who, kind)
+                if named is not None and named in self._known:
+                    yield Step(kind, (), False, (place,), named, number)
+
     def _list_alone(self, entity: int) -> Iterator[Step]:
-        """Steps for which the one name is enough: where it comes first, where last, what comes next."""
-        held = self._possible[entity]
-        if held.bit_count() < FEWEST:
+        """Steps for which the one name is enough, in the window or in one of its chapters."""
+        held = self.window.list_naming(entity)
+        if len(held) < FEWEST:
             return
-        first, last = (held & -held).bit_length() - 1, held.bit_length() - 1
-        for kind, place in (("first", first), ("last", last)):
-            answer = read_end(self.window, place, entity)
-            if answer is not None and answer in self._known:
-                yield Step("first" if kind == "first" else "last", (), True, (place,), answer)
-        following = read_next(self.window.order, entity)
-        if following is not None and following[1] in self._known:
-            place, answer = following
-            if self.window.paragraphs[place].usable:
-                yield Step("next", (), True, (place, last) if place != last else (place,), answer)
-        heard = read_last_voice(self.window, entity)
-        if heard is not None:
-            place, answer = heard
-            if answer in self._known:
-                yield Step("heard", (), True, (place,), answer)
-        answering = read_answering(self.window, entity)
-        if answering is not None and answering[2] in self._known:
-            place, before, answer = answering
-            if self.window.paragraphs[place].usable:
-                yield Step("answered", (), True, (place, before), answer)
-        number = read_chapter(self.window.paragraphs[last], entity)
+        for place, final in ((held[0], False), (held[-1], True)):
+            yield from self._look_beside(entity, place, 0, final=final)
+        voicing = self.window.list_voicing(entity)
+        if len(voicing) >= FEWEST:
+            yield from self._listen(entity, voicing[-1], range(len(self.window.paragraphs)), 0, final=True)
+        for chapter, places in self.window.chapters.items():
+            inside = [place for place in held if place in places]
+            for final in (False, True) if len(inside) >= FEWEST else ():
+                yield from self._look_into(entity, inside[::-1] if final else inside, chapter, final=final)
+        number = read_chapter(self.window.paragraphs[held[-1]], entity)
         if number is not None:
-            yield Step("chapter", (), True, (last,), number)
-        count = count_chapters(self.window.paragraphs, first, last, entity)
+            yield Step("chapter", (), True, (held[-1],), number)
+        count = count_chapters(self.window.paragraphs, held[0], held[-1], entity)
         if count is not None:
-            yield Step("chapters", (), True, (last, first), count)
+            yield Step("chapters", (), True, (held[-1], held[0]), count)
+
+    def _look_into(self, entity: int, held: Sequence[int], chapter: int, *, final: bool) -> Iterator[Step]:
+        """Steps that look at one chapter alone: at the first of the paragraphs that name somebody there, which are
+        given from the end where it is the last."""
+        paragraphs = self.window.paragraphs
+        yield from self._look_beside(entity, held[0], chapter, final=final)
+        voicing = [place for place in held if entity in paragraphs[place].voices]
+        if len(voicing) >= FEWEST:
+            yield from self._listen(entity, voicing[0], sorted(self.window.chapters[chapter]), chapter, final=final)
+        spoken = [place for place in held if entity in paragraphs[place].spoken]
+        teller = read_teller(paragraphs[spoken[0]], entity) if len(spoken) >= FEWEST else None
+        if teller is not None and teller in self._known:
+            yield Step("teller", (), True, (spoken[0],), teller, chapter=chapter, final=final)
+
+    def _look_beside(self, entity: int, place: int, chapter: int, *, final: bool) -> Iterator[Step]:
+        """Steps to the person or the place that a paragraph names beside somebody."""
+        beside: tuple[tuple[StepKind, StepKind], ...] = (
+            ("last" if final else "first", "companion"), ("where", "place")
+        )  # fmt: skip
+        for kind, asked in beside:
+            answer = read_pair(self.window, place, frozenset([entity]), asked)
+            if answer is not None and answer in self._known:
+                yield Step(kind, (), True, (place,), answer, chapter=chapter, final=final)
+
+    def _listen(self, entity: int, place: int, shown: Sequence[int], chapter: int, *, final: bool) -> Iterator[Step]:
+        """Steps from a paragraph where somebody is named as speaking: whom the words name, and who speaks next."""
+        answering = read_answering(self.window, place, entity, shown)
+        if answering is not None and self._carries(answering[0]) and answering[1] in self._known - {entity}:
+            after, answer = answering
+            yield Step("answered", (), True, (after, place), answer, chapter=chapter, final=final)
+        for kind in MENTIONED:
+            named = read_mentioned(self.window, place, entity, kind)
+            if named is not None and named in self._known:
+                yield Step(kind, (), True, (place,), named, chapter=chapter, final=final)
+
+    def _carries(self, place: int) -> bool:
+        return self.window.paragraphs[place].usable
 
 
 def read_pair(window: NamedWindow, place: int, pair: frozenset[int], kind: StepKind) -> int | None:
@@ -182,53 +229,36 @@ def read_pair(window: NamedWindow, place: int, pair: frozenset[int], kind: StepK
         found = sites
     else:
         found = frozenset(paragraph.speakers)
-        if found & pair:
+        if found & pair or not pair <= paragraph.spoken or read_only_voice(paragraph) is None:
             return None
     return next(iter(found)) if len(found) == 1 and found <= paragraph.sure else None
 
 
-def read_end(window: NamedWindow, place: int, entity: int) -> int | None:
-    """Who alone is named with an entity in the paragraph where it is named first or last."""
+def read_answering(window: NamedWindow, place: int, entity: int, shown: Sequence[int]) -> tuple[int, int] | None:
+    """The next of the shown paragraphs that names a speaker after one that so names an entity, and that speaker; None
+    where any of it is not sure."""
+    if read_only_voice(window.paragraphs[place]) != entity:
+        return None
+    following = next((one for one in shown if one > place and window.paragraphs[one].voices), None)
+    answer = None if following is None else read_only_voice(window.paragraphs[following])
+    return None if following is None or answer is None else (following, answer)
+
+
+def read_mentioned(window: NamedWindow, place: int, entity: int, kind: StepKind) -> int | None:
+    """Which person or place alone an entity names in what it says in a paragraph; None where that is not sure."""
     paragraph = window.paragraphs[place]
-    if not paragraph.usable or entity not in paragraph.sure or paragraph.unknown or paragraph.unnamed:
+    if not paragraph.usable or read_only_voice(paragraph) != entity or -1 in paragraph.spoken:
         return None
-    found = (paragraph.possible & window.persons) - {entity}
-    return next(iter(found)) if len(found) == 1 and found <= paragraph.sure else None
-
-
-def read_next(order: Sequence[tuple[int, tuple[int, ...]]], entity: int) -> tuple[int, int] | None:
-    """The paragraph and the person named next after the last mention of an entity, where both are sure."""
-    for number in range(len(order) - 1, -1, -1):
-        _, who = order[number]
-        if entity in who:
-            if who != (entity,) or number + 1 == len(order):
-                return None
-            following, named = order[number + 1]
-            return (following, named[0]) if len(named) == 1 else None
-    return None
-
-
-def read_last_voice(window: NamedWindow, entity: int) -> tuple[int, int] | None:
-    """The last paragraph that names an entity as a speaker, and who alone is named beside it there; None where that is
-    not sure, or where it is so named once."""
-    voicing = window.list_voicing(entity)
-    if len(voicing) < FEWEST or entity not in window.paragraphs[voicing[-1]].speakers:
+    if paragraph.unnamed if kind == "mentioned" else paragraph.things:
         return None
-    answer = read_end(window, voicing[-1], entity)
-    return None if answer is None else (voicing[-1], answer)
+    found = paragraph.spoken & (window.persons if kind == "mentioned" else window.places)
+    return next(iter(found)) if len(found) == 1 and found <= paragraph.sure - {entity} else None
 
 
-def read_answering(window: NamedWindow, entity: int) -> tuple[int, int, int] | None:
-    """Who is the next to be named as a speaker after the last paragraph that so names an entity: the paragraph of that,
-    the one before, and the speaker; None where any of it is not sure."""
-    voicing = window.list_voicing(entity)
-    if len(voicing) < FEWEST or read_only_voice(window.paragraphs[voicing[-1]]) != entity:
-        return None
-    for place in range(voicing[-1] + 1, len(window.paragraphs)):
-        if window.paragraphs[place].voices:
-            answer = read_only_voice(window.paragraphs[place])
-            return None if answer is None else (place, voicing[-1], answer)
-    return None
+def read_teller(paragraph: NamedParagraph, entity: int) -> int | None:
+    """Who surely names an entity in what is said in a paragraph."""
+    teller = read_only_voice(paragraph)
+    return teller if teller != entity and paragraph.usable and entity in paragraph.sure else None
 
 
 def read_only_voice(paragraph: NamedParagraph) -> int | None:

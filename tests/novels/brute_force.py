@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -24,9 +24,17 @@ UNSURE = "?"
 NOBODY = -1
 """Who is not listed, as the queen in "Anne of Austria"."""
 PAIRED = ("companion", "place", "voice")
+NEXT = ("reply", "answered")
+"""Hops that rest on the paragraph before the answer's, too."""
+COUNTS = ("chapter", "chapters")
 _GAP = re.compile(r"\r?\n[ \t]*\r?\n\s*")
 _TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|\S")
-_HEADING = re.compile(r"^[ \t]*(?:chapter[ \t]+([ivxlc]+|\d+)\b|(\d{1,2})[ \t]+[A-Z])", re.IGNORECASE | re.MULTILINE)
+_HEADING = re.compile(
+    r"^[ \t]*(?:(?i:chapter)[ \t]+((?i:[ivxlc]+)|\d+)\b|(\d{1,2})[ \t]+(?!(?:January|February|March|April|May|June|July"
+    r"|August|September|October|November|December)\b)[A-Z])",
+    re.MULTILINE,
+)
+"""A line that begins with a date is no heading."""
 _SHOUTED = re.compile(r"\b[A-ZÀ-Þ]{2,}\b")
 _OF_BEFORE = re.compile(r"[A-Z][a-z]+\s+of\s+$")
 _SAID = (
@@ -98,7 +106,6 @@ class Passage:
                 found |= one.who & self.book.persons
         return found
 
-
     @cached_property
     def voices(self) -> set[int]:
         """Whom names outside quotation marks may mean, where there are any."""
@@ -107,6 +114,17 @@ class Passage:
         told = [one for one in self.names if self._is_told(one)]
         people = {who for one in told for who in one.who} - self.book.places
         return people | {NOBODY for one in told if not one.who}
+
+    @cached_property
+    def said(self) -> set[int]:
+        """Whom and what names inside quotation marks may mean."""
+        inside = [one for one in self.names if not self._is_told(one)]
+        return {who for one in inside for who in one.who} | {NOBODY for one in inside if not one.who}
+
+    @property
+    def only_voice(self) -> int | None:
+        """The one person who is named outside quotation marks, where a word of saying stands beside the name."""
+        return next(iter(self.voices)) if len(self.voices) == 1 and self.voices == self.speakers else None
 
     def _is_told(self, one: Named) -> bool:
         """Whether a name stands outside quotation marks."""
@@ -242,6 +260,11 @@ class Chain:
             before = {hop["entity"]}
             if hop["entity"] is not None and self.book.names[hop["entity"]] != hop["answer"]:
                 yield Fault("words", f"hop {hop['index']}: the answer is another's name")
+            if hop["chapter"] and not all(f"Chapter {hop['chapter']}" in one["question"] for one in (hop, self.item)):
+                yield Fault("words", f"hop {hop['index']}: the question does not say the chapter")
+            ends = hop["step"] not in (*PAIRED, *COUNTS) and not hop["quoted"]
+            if ends and f" {'last' if hop['final'] else 'first'} " not in hop["question"]:
+                yield Fault("words", f"hop {hop['index']}: the question does not say which paragraph counts")
             if hop["quoted"] and self._read_quoted(hop).rstrip(".") not in fold(self.item["question"]):
                 yield Fault("words", f"hop {hop['index']}: the question does not quote its words")
         if self._find_named(self.item["question"]) != {clue for hop in self.hops for clue in hop["clues"]}:
@@ -265,87 +288,95 @@ class Chain:
         """What each hop asks by selects its paragraph alone, and several without the answer before it."""
         given: int | None = None
         for hop in self.hops:
-            own = self._places[hop["paragraphs"][0]["start"]]
+            own = self._places[hop["paragraphs"][-1 if hop["step"] in NEXT else 0]["start"]]
             names = {*hop["clues"], *([given] if hop["depends_on"] and given is not None else [])}
-            if hop["step"] == "speaker":
+            if hop["quoted"]:
                 words = self._read_quoted(hop)
                 selected = [place for place, one in enumerate(self.passages) if words in one.folded]
             else:
-                selected = [place for place, one in enumerate(self.passages) if names <= one.maybe]
-            if hop["step"] in (*PAIRED, "speaker"):
+                selected = [place for place in self._look(hop, self.everything) if self._meets(hop, place, names)]
+            if hop["step"] in PAIRED or hop["quoted"]:
                 if selected != [own]:
                     yield Fault("selects", f"hop {hop['index']}: {len(selected)} paragraphs meet its condition")
                 clues = set(hop["clues"])
                 if hop["depends_on"] and sum(clues <= one.maybe for one in self.passages) < 2:
                     yield Fault("selects", f"hop {hop['index']}: its paragraph is found without the answer before")
-            elif len(selected) < 2 or own not in {"first": selected[:1], "last": selected[-1:]}.get(hop["step"], [own]):
+            elif len(selected) < 2 or own != selected[-1 if hop["final"] or hop["step"] in COUNTS else 0]:
                 yield Fault("selects", f"hop {hop['index']}: it rests on another paragraph")
             given = hop["entity"]
 
+    def _look(self, hop: Mapping[str, Any], shown: frozenset[int]) -> list[int]:
+        """The shown paragraphs that a hop looks at, in order: those of its chapter, from its heading to the next."""
+        if not hop["chapter"]:
+            return sorted(shown)
+        start, end = self.window["start"], self.window["end"]
+        headings = [
+            (start + one.start(), read_number(one[1] or one[2])) for one in _HEADING.finditer(self.book.text[start:end])
+        ]
+        own = [number for number, (_, said) in enumerate(headings) if said == hop["chapter"]]
+        if len(own) != 1 or own[0] + 1 == len(headings):
+            return []
+        first, stop = headings[own[0]][0], headings[own[0] + 1][0]
+        return [place for place in sorted(shown) if first <= self.passages[place].start < stop]
+
+    def _meets(self, hop: Mapping[str, Any], place: int, names: set[int] | frozenset[int]) -> bool:
+        """Whether a paragraph may be one that a hop asks about."""
+        one = self.passages[place]
+        if hop["step"] in ("mentioned", "site", "answered"):
+            return names <= one.voices
+        return names <= (one.said if hop["step"] == "teller" else one.maybe)
+
     def _answer(self, hop: Mapping[str, Any], names: frozenset[int], shown: frozenset[int]) -> set[Answer]:
         """What the shown paragraphs answer to a hop that asks by these names."""
-        places = sorted(shown)
-        if hop["step"] == "speaker":
+        if hop["quoted"]:
             words = self._read_quoted(hop)
-            return {who for place in places if words in self.passages[place].folded for who in
-                    self._read(place, "speaker", names)}  # fmt: skip
-        naming = [place for place in places if names <= self.passages[place].maybe]
-        if not naming:
+            places = sorted(shown)
+            held = [place for place in places if words in self.passages[place].folded]
+            speakers = frozenset(who for place in held for who in self.passages[place].speakers)
+            if hop["step"] == "speaker" or not held:
+                return {*speakers}
+            return self._hear(hop["step"], held[0], places, speakers)
+        places = self._look(hop, shown)
+        held = [place for place in places if self._meets(hop, place, names)]
+        if not held:
             return set()
-        ask: Callable[[], set[Answer]] = {
-            "first": lambda: self._read(naming[0], "companion", names),
-            "last": lambda: self._read(naming[-1], "companion", names),
-            "next": lambda: self._find_next(naming[-1], places, names),
-            "chapters": lambda: self._count_chapters(naming, names),
-            "chapter": lambda: self._read_chapter(naming, names),
-            "heard": lambda: self._hear(places, names),
-            "answered": lambda: self._find_answering(places, names),
-        }.get(hop["step"], lambda: {who for place in naming for who in self._read(place, hop["step"], names)})
-        return ask()
+        end = held[-1 if hop["final"] else 0]
+        if hop["step"] in PAIRED:
+            return {who for place in held for who in self._read(place, hop["step"], names)}
+        if hop["step"] == "chapters":
+            return self._count_chapters(held, names)
+        if hop["step"] == "chapter":
+            return self._read_chapter(held, names)
+        if hop["step"] in ("mentioned", "site", "answered"):
+            return self._hear(hop["step"], end, places, names)
+        if hop["step"] == "teller":
+            one = self.passages[end]
+            return {*one.voices, *(() if one.only_voice is not None and names <= one.surely else (UNSURE,))}
+        return self._read(end, "place" if hop["step"] == "where" else "companion", names)
 
     def _read(self, place: int, step: str, names: frozenset[int]) -> set[Answer]:
         one = self.passages[place]
-        if step == "speaker":
-            return {*one.speakers}
         # Whoever is not listed is no place: they are people without a name of their own.
         others = one.maybe & self.book.places if step == "place" else one.maybe - self.book.places
         found = one.speakers if step == "voice" else others - names
         unsure = not names | found <= one.surely or one.has_strangers or (step == "place" and one.has_things)
         unsure = unsure or (step == "companion" and one.has_nameless)
+        unsure = unsure or (step == "voice" and (one.only_voice is None or not names <= one.said))
         return {*found, *((UNSURE,) if unsure else ())}
 
-    def _find_next(self, last: int, places: Sequence[int], names: frozenset[int]) -> set[Answer]:
-        """Who is named next after the last name that may mean somebody."""
-        order: list[frozenset[int]] = []
-        for place in places:
-            if place >= last:
-                one = self.passages[place]
-                order += [frozenset([who, NOBODY]) for who in one.shouted & self.book.persons]
-                order += [name.who for name in one.names if not name.who or name.who & self.book.persons]
-        own = [number for number, who in enumerate(order) if who & names]
-        if not own or own[-1] + 1 == len(order):
+    def _hear(self, step: str, place: int, places: Sequence[int], speaker: frozenset[int]) -> set[Answer]:
+        """Whom or which place a speaker names in a paragraph, or who is the next to be named as speaking."""
+        one = self.passages[place]
+        sure = {one.only_voice} == speaker
+        if step in ("mentioned", "site"):
+            found = one.said & self.book.places if step == "site" else one.said - self.book.places
+            sure = sure and found <= one.surely and NOBODY not in one.said
+            sure = sure and not (one.has_things if step == "site" else one.has_nameless)
+            return {*(found - {NOBODY}), *(() if sure else (UNSURE,))}
+        after = [self.passages[other] for other in places if other > place and self.passages[other].voices]
+        if not after:
             return set()
-        following = order[own[-1] + 1]
-        return set(following) if order[own[-1]] == names and len(following) == 1 else {UNSURE}
-
-    def _hear(self, places: Sequence[int], names: frozenset[int]) -> set[Answer]:
-        """Who is named beside the last words that may be somebody's."""
-        own = [place for place in places if names <= self.passages[place].voices]
-        if not own:
-            return set()
-        unsure = not names <= self.passages[own[-1]].speakers
-        return {*self._read(own[-1], "companion", names), *((UNSURE,) if unsure else ())}
-
-    def _find_answering(self, places: Sequence[int], names: frozenset[int]) -> set[Answer]:
-        """Who is named as speaking next after the last words that may be somebody's."""
-        speaking = [place for place in places if self.passages[place].voices]
-        own = [place for place in speaking if names <= self.passages[place].voices]
-        if not own or own[-1] == speaking[-1]:
-            return set()
-        following = self.passages[speaking[speaking.index(own[-1]) + 1]]
-        alone = len(following.voices) == 1 and following.voices == following.speakers
-        sure = alone and self.passages[own[-1]].voices == names == self.passages[own[-1]].speakers
-        return set(following.voices) if sure else {UNSURE}
+        return {*after[0].voices} if sure and after[0].only_voice is not None else {UNSURE}
 
     def _read_chapter(self, naming: Sequence[int], names: frozenset[int]) -> set[Answer]:
         """The number in the heading of the chapter that names somebody last; unsure without that heading, or where the

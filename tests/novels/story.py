@@ -26,6 +26,15 @@ _SAID = (
     "“{words},” said {a}, and for a while nobody in the room could think of anything to say to that at all.",
     "{a} said, “{words}.” The fire had burned low by then, and the clock upon the stairs had stopped at nine.",
 )
+_TOLD = (
+    "“I have seen nothing of {b} since the {words} were sold at the fair,” said {a}, and went on with the long letter"
+    " that lay upon the table between the lamp and the empty tea cups.",
+    "{a} said, “They tell me that {b} has gone to {p} for the winter with a {words}.” The fire had burned low by then,"
+    " and the clock upon the stairs had stopped at nine.",
+    "“Nobody at {p} would believe it of {b},” replied {a}, “though every {words} in the parish has been counted twice"
+    " over since the harvest, and nothing is said of anything else from morning to night.”",
+)
+"""Paragraphs in which one speaks, and names somebody."""
 _FILL = (
     "The road was white with dust and the hedges were loud with birds.",
     "A dog barked twice somewhere behind the barn, and then was quiet again for the rest of the night.",
@@ -47,6 +56,9 @@ def tell_story(seed: int = 7, chapters: int = 12, paragraphs: int = 22, title: s
 
 def _tell_paragraph(rng: random.Random) -> str:
     cast = rng.sample(PEOPLE, 4)
+    if rng.random() < 0.3:
+        words = " and ".join(rng.sample(_WORDS, 2))
+        return rng.choice(_TOLD).format(a=cast[0], b=cast[1], p=rng.choice(PLACES), words=words)
     sentences = [rng.choice(_BETWEEN).format(a=cast[0], b=cast[1])]
     if rng.random() < 0.6:
         sentences.append(rng.choice(_FILL))

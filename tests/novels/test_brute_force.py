@@ -14,13 +14,14 @@ from typing import Any
 
 import pytest
 
-from tests.novels.brute_force import BookFiles, Chain, DataSet
+from tests.novels.brute_force import PAIRED, BookFiles, Chain, DataSet
 
 ROOT = Path(__file__).resolve().parents[2]
 NOVELS = ROOT.parent / "shared" / "data" / "novels"
 HOPS = (1, 2, 3, 4)
 KINDS = {
-    "speaker", "companion", "place", "voice", "first", "last", "next", "heard", "answered", "chapters", "chapter",
+    "speaker", "reply", "mentioned", "site", "answered", "teller", "voice", "first", "last", "where", "companion",
+    "place", "chapters", "chapter",
 }  # fmt: skip
 NEEDS_NOVELS = pytest.mark.skipif(not NOVELS.is_dir(), reason="the novels are not beside the checkout")
 
@@ -141,7 +142,7 @@ def test_a_planted_fault_is_found(asked: DataSet, fault: str) -> None:
     plant, claims = PLANTED[fault]
     chosen = [
         item for item in asked.items
-        if len(item["hops"]) > 1 and item["hops"][0]["step"] == "companion" and item["hops"][-1]["entity"] is not None
+        if len(item["hops"]) > 1 and item["hops"][0]["step"] in PAIRED and item["hops"][-1]["entity"] is not None
         and len(item["hops"][0]["clues"]) == 2
     ][:6]  # fmt: skip
     assert len(chosen) == 6
@@ -149,6 +150,20 @@ def test_a_planted_fault_is_found(asked: DataSet, fault: str) -> None:
         wrong = copy.deepcopy(item)
         plant(wrong, asked)
         assert claims <= {one.claim for one in asked.refute(wrong)}
+
+
+@NEEDS_NOVELS
+@pytest.mark.parametrize("field", ["chapter", "final"])
+@pytest.mark.parametrize("step", ["teller", "mentioned", "answered", "where"])
+def test_another_place_of_the_story_is_found(asked: DataSet, step: str, field: str) -> None:
+    """A hop that looks at the chapter after its own, or at the last paragraph there for the first."""
+    chosen = [item for item in asked.items if item["hops"][-1]["step"] == step and item["hops"][-1]["chapter"]][:3]
+    assert chosen
+    for item in chosen:
+        wrong = copy.deepcopy(item)
+        last = wrong["hops"][-1]
+        last[field] = last["chapter"] + 1 if field == "chapter" else not last["final"]
+        assert {"words", "selects"} <= {one.claim for one in asked.refute(wrong)}
 
 
 def tell(*paragraphs: str) -> Chain:
@@ -164,7 +179,8 @@ def tell(*paragraphs: str) -> Chain:
     hops = [
         {
             "index": number, "step": step, "clues": [names.index(clue)], "answer": answer,
-            "entity": names.index(answer), "depends_on": [1] if number > 1 else [],
+            "entity": names.index(answer), "depends_on": [1] if number > 1 else [], "quoted": None, "chapter": 0,
+            "final": False,
             "paragraphs": [{"start": text.index(paragraphs[place])}],
         }
         for number, (step, clue, answer, place) in enumerate(rows, start=1)

@@ -7,10 +7,10 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hopwright.planning.mention_chains import ProvenChain, count_pairs, select_chains
+from hopwright.planning.mention_chains import ProvenChain, count_bare, select_chains
 from hopwright.planning.mention_steps import NUMBERS, Step, StepKind
 
-KINDS: tuple[StepKind, ...] = ("speaker", "companion", "place", "voice", "first", "last", "next", "heard", "answered")
+KINDS: tuple[StepKind, ...] = ("speaker", "companion", "place", "voice", "first", "last", "mentioned", "answered")
 
 
 def chain(*kinds: StepKind, place: int, answer: int = 9) -> ProvenChain:
@@ -43,18 +43,24 @@ def test_what_is_selected_is_spread(chains: list[ProvenChain], most: int, seed: 
     assert 12 * (counting - 1) + 6 <= len(taken) or counting == 0
 
 
-def test_chains_of_pairs_alone_come_last() -> None:
-    pairs = [chain("companion", "companion", place=number, answer=number) for number in range(20)]
-    mixed = [chain("first", "companion", place=20 + number, answer=20 + number) for number in range(10)]
-    taken = select_chains([*pairs, *mixed], 30, 0, "key")
-    assert [count_pairs(one.steps) for one in taken] == [1] * 10 + [2] * 20
+def test_chains_about_the_story_come_first() -> None:
+    bare = [chain("companion", "companion", place=number, answer=number) for number in range(20)]
+    mixed = [chain("voice", "companion", place=20 + number, answer=20 + number) for number in range(10)]
+    told = [chain("speaker", "teller", place=40 + number, answer=40 + number) for number in range(5)]
+    taken = select_chains([*bare, *mixed, *told], 35, 0, "key")
+    assert [count_bare(one.steps) for one in taken] == [0] * 5 + [1] * 10 + [2] * 20
+
+
+def test_words_to_be_found_again_are_no_question_of_their_own() -> None:
+    assert count_bare(chain("speaker", place=0).steps) == 1
+    assert count_bare(chain("speaker", "voice", place=0).steps) == 0
 
 
 def test_a_step_is_taken_more_often_where_there_is_nothing_else() -> None:
     shared = Step("speaker", (), False, (1,), 8)
-    ends = [chain("next", place=place, answer=place).steps for place in range(99)]
+    ends = [chain("teller", place=place, answer=place).steps for place in range(99)]
     held = [ProvenChain((shared, *end), (), (5,), 0.5) for end in ends]
-    own = [chain("first", "next", place=200 + place, answer=200 + place) for place in range(4)]
+    own = [chain("voice", "teller", place=200 + place, answer=200 + place) for place in range(4)]
     taken = select_chains([*held, *own], 40, 0, "key")
     assert sum(one.steps[0] == shared for one in taken) == 12
     assert set(own) <= set(taken[:7])

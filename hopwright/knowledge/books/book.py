@@ -55,7 +55,8 @@ class Book:
     """A book as it was read. `text` is the whole file decoded, with its own line ends; offsets count its characters.
 
     sha256: of the file's bytes. encoding: how they were decoded; for EPUB, `epub`: the text is that of its pages in
-    reading order. blocks: of the story alone, without the licence, the contents and what else stands before it.
+    reading order. blocks: of the story alone, without the licence, the contents and what else stands before it. same:
+    names that are known to be one person's.
     """
 
     id: str
@@ -69,6 +70,7 @@ class Book:
     text: str
     chapters: tuple[Chapter, ...]
     blocks: tuple[Block, ...]
+    same: tuple[tuple[str, ...], ...] = ()
 
     def to_document(self) -> Document:
         """The book as the record that spans cite."""

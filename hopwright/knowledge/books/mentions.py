@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
@@ -21,6 +21,9 @@ EntityKind = Literal["person", "place"]
 _OF_BEFORE = re.compile(r"[A-Z][a-z]+\s+of\s+$")
 _EMPHASIS_BEFORE = re.compile(r"_(?:[A-Za-z]+\s+){0,2}$")
 _ELDER_BEFORE = re.compile(r"(?<![A-Za-z])(?:old|elder|younger|late|dowager)\s+$")
+_AGE = re.compile(r"\b([Oo]ld|[Yy]oung)\s+(?:[A-Z][a-z]*\.?\s+)?[A-Z]")
+_AT = re.compile(r"\b(?:at|to|into|from|near|by|in)\s+$")
+_SHOP = re.compile(r"['’]s(?=[,.;:!?]|--|\s+(?:and|or|but|if|when|again|was|is)\b)")
 _SIBLINGS = re.compile(
     r"\b(?:daughters|sons|children|sisters|brothers|girls|boys)\s*(?:--|[,:;(—])?\s*"
     r"(?P<names>[A-Z][a-z]+(?:,\s+[A-Z][a-z]+)+,?\s+and\s+[A-Z][a-z]+)"
@@ -136,6 +139,7 @@ def build_graph(book: Book, finder: NameFinder | None = None) -> MentionGraph:
     surfaces: dict[int, Counter[str]] = defaultdict(Counter)
     forms: dict[str, tuple[int, ...]] = {}
     rows: list[list[Mention]] = [[] for _ in book.blocks]
+    doubtful = _list_generations(book, found.phrases)
     for phrase in found.phrases:
         people = _resolve(form_of(phrase), cast, families, found.kinds, places, offset)
         thing = not people and found.kinds.get(" ".join(phrase.words)) == "thing"
@@ -147,12 +151,17 @@ def build_graph(book: Book, finder: NameFinder | None = None) -> MentionGraph:
         if elder and people:
             # "old Lord Godalming" may be the father of Lord Godalming.
             start, people, within = elder.start(), (), people
+        elif people and form_of(phrase) in doubtful:
+            people, within = (), people
+        elif not phrase.titles and _is_shop(book.text, phrase):
+            people, within, thing = (), people, True
         shown = " ".join(book.text[phrase.start : phrase.end].split())
-        if start == phrase.start:
+        if people or not within:
             forms[shown] = people
         if len(people) == 1:
             surfaces[people[0]][shown] += 1
         rows[phrase.block].append(Mention(phrase.block, start, phrase.end, people, thing, within))
+    _unite(_find_same(book, forms), rows, forms, surfaces)
     siblings = _list_siblings(book)
     for index, row in enumerate(rows):
         if siblings:
@@ -168,6 +177,50 @@ def build_graph(book: Book, finder: NameFinder | None = None) -> MentionGraph:
     entities = _call_by_full_names(entities, surfaces)
     by_block = tuple(tuple(row) for row in rows)
     return MentionGraph(tuple(entities), by_block, tuple(_quote(book, by_block, entities)), finder.name, forms)
+
+
+def _list_generations(book: Book, phrases: Sequence[Phrase]) -> frozenset[Form]:
+    """The forms that a book gives to an old and to a young one: whom they mean without such a word, nobody says."""
+    words: dict[Form, set[str]] = defaultdict(set)
+    for one in phrases:
+        if match := one.titles and _AGE.search(book.text[max(0, one.start - 8) : one.end]):
+            words[form_of(one)].add(match[1].casefold())
+    return frozenset(form for form, held in words.items() if len(held) > 1)
+
+
+def _is_shop(text: str, phrase: Phrase) -> bool:
+    """Whether a name is that of a shop or a house, as "at Ford's" is."""
+    before = _AT.search(text, max(0, phrase.start - 8), phrase.start)
+    return before is not None and _SHOP.match(text, phrase.end) is not None
+
+
+def _find_same(book: Book, forms: Mapping[str, tuple[int, ...]]) -> dict[int, int]:
+    """Who is somebody else under another name, as the book's notes say."""
+    same: dict[int, int] = {}
+    for names in book.same:
+        meant = [who[0] for name in names if len(who := forms.get(name, ())) == 1]
+        same |= {other: meant[0] for other in meant[1:] if other != meant[0]}
+    return same
+
+
+def _unite(
+    same: Mapping[int, int],
+    rows: list[list[Mention]],
+    forms: dict[str, tuple[int, ...]],
+    surfaces: dict[int, Counter[str]],
+) -> None:
+    """Make one of those who are the same, in mentions, forms and names."""
+    if not same:
+        return
+    for row in rows:
+        row[:] = [replace(one, entities=_swap(one.entities, same), within=_swap(one.within, same)) for one in row]
+    forms.update({form: _swap(held, same) for form, held in forms.items()})
+    for other, who in same.items():
+        surfaces[who] += surfaces.pop(other, Counter())
+
+
+def _swap(entities: tuple[int, ...], same: Mapping[int, int]) -> tuple[int, ...]:
+    return tuple(sorted({same.get(who, who) for who in entities}))
 
 
 def _set_works_apart(book: Book, found: FoundNames) -> FoundNames:

@@ -18,6 +18,7 @@ _REPORTED = "that|if|whether|how|what|why|he|she|it|they|nothing|so"
 """What goes on from `"…?" Elizabeth replied that it was`: her own answer, told, and not the words before it."""
 _VERB_NEXT = re.compile(rf"\s+(?:{_SPEECH})\b(?!\s+(?:by|to be|{_REPORTED})\b)")
 _NOT_ALONE = re.compile(r"\s*(?:['’]s\b|s['’]|and\s+[A-Z]|or\s+[A-Z]|,\s*and\s+[A-Z])")
+_GOES_ON = re.compile(r"[,;.:]\s+")
 _FAR = 60
 
 
@@ -35,7 +36,8 @@ def find_quotations(book: Book, index: int, mentions: Sequence[tuple[int, int]])
     """The quotations of one block whose speaker is named; `mentions` are the spans of persons' names in it, in their
     order.
 
-    Only a name right beside the words counts: `"…," said N`, `"…," N said`, `N said, "…"`.
+    Only a name right beside the words counts: `"…," said N`, `"…," N said`, `N said, "…"`; what goes on right after
+    `said N, "` is said by N, too.
     """
     block = book.blocks[index]
     text = book.text
@@ -43,12 +45,18 @@ def find_quotations(book: Book, index: int, mentions: Sequence[tuple[int, int]])
     if not quotes or not mentions:
         return
     starts = [first for first, _ in mentions]
+    told: int | None = None
     for place, (start, end) in enumerate(quotes):
         following = quotes[place + 1][0] - 1 if place + 1 < len(quotes) else block.end
         before = quotes[place - 1][1] + 1 if place else block.start
         speaker = _find_after(text, end + 1, min(following, end + 1 + 2 * _FAR), mentions, starts)
         if speaker is None:
             speaker = _find_before(text, before, start - 1, mentions, starts)
+        beside = None if told is None else text[mentions[told][1] : start - 1]
+        if speaker is None and told is not None and beside is not None and _GOES_ON.fullmatch(beside):
+            speaker, told = told, None
+        else:
+            told = speaker
         if speaker is not None:
             yield Quotation(index, start, end, speaker)
 

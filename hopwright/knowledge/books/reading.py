@@ -6,8 +6,10 @@ without the line that says where the book begins, and with the licence, the prod
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import re
+import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -91,7 +93,14 @@ def parse_book(data: bytes, name: str, notes: BookNotes | None = None) -> Book:
         text=text,
         chapters=chapters,
         blocks=blocks,
+        same=_load_same_people().get(title.strip(), ()),
     )
+
+
+@functools.cache
+def _load_same_people() -> dict[str, tuple[tuple[str, ...], ...]]:
+    table = tomllib.loads(Path(__file__).with_name("same_people.toml").read_text("utf-8"))
+    return {title: tuple(tuple(names) for names in groups) for title, groups in table.items()}
 
 
 def make_id(title: str, digest: str) -> str:

@@ -20,6 +20,8 @@ _CAPITAL = re.compile("[A-Z]")
 _ABBREVIATED = re.compile(r"\b(?:Mr|Mrs|Dr|M|Mme|St|Esq)\.$")
 _BEGINNING = 12
 _FEW = 500
+_RARE, _RARE_WORDS = 60, 2
+"""Words that a book has at most so often tell one sentence from others; a quotation of none tells nothing."""
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 
@@ -105,7 +107,7 @@ class WindowReader:
         self._capitals = _find_capitals(book, graph)
         self._chapters = _number_chapters(book)
         self._headings = [read_number(one.title) if one.kind == "chapter" else None for one in book.chapters]
-        self._voices: dict[int, frozenset[int]] = {}
+        self._voices: dict[int, tuple[frozenset[int], frozenset[int]]] = {}
         self._speakers: dict[int, list[int]] = defaultdict(list)
         for spoken in graph.quotations:
             if spoken.speaker not in self._speakers[spoken.block]:
@@ -117,23 +119,12 @@ class WindowReader:
         paragraphs = tuple(
             self._view_block(block, window.first, headings) for block in range(window.first, window.stop)
         )
-        order: list[tuple[int, tuple[int, ...]]] = []
-        for place, block in enumerate(range(window.first, window.stop)):
-            # A heading in capitals names people too; where is not known, so that nothing is next to it.
-            order += [(place, (who, -1)) for who in sorted(self._capitals.get(block, ())) if who in self.persons]
-            for mention in self.graph.by_block[block]:
-                if mention.thing or mention.unnamed:
-                    continue
-                if not mention.entities or mention.entities[0] in self.persons:
-                    # Old Lord S may be Lord S, or his father.
-                    elder = tuple(who for who in mention.within if who in self.persons)
-                    order.append((place, (*elder, -1) if elder else mention.entities))
         words = tuple(
             (number, self.graph.quotations[number].block - window.first, self.graph.quotations[number].speaker)
             for number in sorted(self.quotes)
             if window.first <= self.graph.quotations[number].block < window.stop
         )
-        return NamedWindow(paragraphs, self.persons, self.places, tuple(order), words)
+        return NamedWindow(paragraphs, self.persons, self.places, words)
 
     def _list_headings(self, window: Window) -> dict[int, int]:
         """By chapter, the number in its heading, where the window has that heading and no other of the number."""
@@ -147,20 +138,24 @@ class WindowReader:
             and self.book.chapters[one].start >= window.start
         }
 
-    def _list_voices(self, index: int) -> frozenset[int]:
-        """Whom the names outside the spoken words of a block may mean; nobody where nothing is spoken."""
+    def _list_voices(self, index: int) -> tuple[frozenset[int], frozenset[int]]:
+        """Whom the names outside the spoken words of a block may mean, and whom those inside; nobody where nothing is
+        spoken."""
         if index not in self._voices:
             block = self.book.blocks[index]
             quotes = list(list_quotes(self.book.text, block.start, block.end))
             opened = [start for start, _ in quotes]
-            outside: list[Mention] = []
+            outside: set[int] = set()
+            inside: set[int] = set()
             for one in self.graph.by_block[index] if quotes else ():
                 before = bisect_right(opened, one.start) - 1
-                spoken = before >= 0 and one.start < quotes[before][1]
-                if not (one.thing or one.unnamed or spoken):
-                    outside.append(one)
-            found = {who for one in outside for who in (*one.entities, *one.within)} & self.persons
-            self._voices[index] = frozenset(found | {-1 for one in outside if not one.entities})
+                if before >= 0 and one.start < quotes[before][1]:
+                    # Whether a thing or a nameless one is spoken of, the paragraph itself says.
+                    known = bool(one.entities) or one.thing or one.unnamed
+                    inside |= {*one.entities, *one.within, *(() if known else (-1,))}
+                elif not (one.thing or one.unnamed):
+                    outside |= ({*one.entities, *one.within} & self.persons) | (set() if one.entities else {-1})
+            self._voices[index] = frozenset(outside), frozenset(inside)
         return self._voices[index]
 
     def _view_block(self, index: int, first: int, headings: Mapping[int, int]) -> NamedParagraph:
@@ -168,6 +163,7 @@ class WindowReader:
         sure = frozenset(one.entities[0] for one in mentions if one.sure)
         possible = sure | {who for one in mentions for who in (*one.entities, *one.within)}
         possible |= self._capitals.get(index, frozenset())
+        voices, spoken = self._list_voices(index)
         return NamedParagraph(
             block=index,
             position=self.table.count(first, index),
@@ -179,7 +175,8 @@ class WindowReader:
             unnamed=any(one.unnamed for one in mentions),
             things=any(one.thing for one in mentions),
             speakers=tuple(self._speakers.get(index, ())),
-            voices=self._list_voices(index),
+            voices=voices,
+            spoken=spoken,
             heading=headings.get(block.chapter),
         )
 
@@ -193,24 +190,28 @@ def find_mention(graph: MentionGraph, block: int, entity: int) -> Mention:
 
 
 def pick_quotes(book: Book, graph: MentionGraph) -> dict[int, tuple[int, int]]:
-    """For each quotation the span of a sentence in it that questions may quote: 5 to 16 words, no name in it, and
-    nowhere else in the book."""
+    """For each quotation the span of the sentence in it that questions quote, that with the most words that are rare in
+    the book: 6 to 16 words, two of them rare, no name in it, and nowhere else in the book."""
+    counts = Counter(word.casefold() for word in _WORD.findall(book.text))
     names = [[one.start for one in held] for held in graph.by_block]
-    held: dict[int, list[tuple[int, int]]] = {}
+    held: dict[int, list[tuple[int, int, int]]] = {}
     for number, spoken in enumerate(graph.quotations):
         if not book.blocks[spoken.block].is_paragraph:
             continue
         mentions, starts = graph.by_block[spoken.block], names[spoken.block]
         for start, end in _list_sentences(book.text, spoken.start, spoken.end):
-            if not 5 <= len(_WORD.findall(book.text, start, end)) <= 16:
+            said = _WORD.findall(book.text, start, end)
+            rare = sum(counts[word] <= _RARE for word in {word.casefold() for word in said})
+            if not 6 <= len(said) <= 16 or rare < _RARE_WORDS:
                 continue
             before = bisect_left(starts, end) - 1
             if before < 0 or mentions[before].end <= start:
-                held.setdefault(number, []).append((start, end))
-    folded = {span: _fold(book.text[slice(*span)]) for spans in held.values() for span in spans}
+                held.setdefault(number, []).append((-rare, start, end))
+    ordered = {number: [(start, end) for _, start, end in sorted(spans)] for number, spans in held.items()}
+    folded = {span: _fold(book.text[slice(*span)]) for spans in ordered.values() for span in spans}
     once = _find_single(_fold(book.text), set(folded.values()))
     found: dict[int, tuple[int, int]] = {}
-    for number, spans in held.items():
+    for number, spans in ordered.items():
         if (first := next((span for span in spans if folded[span] in once), None)) is not None:
             found[number] = first
     return found
@@ -243,16 +244,22 @@ def _list_sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]
     for run in _RUN.finditer(text, start, end):
         last = run.end()
         capital = _CAPITAL.search(text, run.start(), last)
-        if capital is None or last == end or text[last] not in ".!?":
+        if capital is None:
             continue
-        if last + 1 < end and not text[last + 1].isspace() and text[last + 1] not in "”\"":
+        told = last == end and text[end - 1] == ","
+        if not told and (last == end or text[last] not in ".!?"):
+            continue
+        if not told and last + 1 < end and not text[last + 1].isspace() and text[last + 1] not in "”\"":
             continue
         first = place = capital.start()
         while place > start and text[place - 1].isspace():
             place -= 1
         if place > start and text[place - 1] not in ".!?":
             continue
-        if not _ABBREVIATED.search(text[max(first, last - 8) : last + 1]):
+        if told:
+            # What stands before `," said she` is a sentence, or the beginning of one that says enough.
+            yield first, last - 1
+        elif not _ABBREVIATED.search(text[max(first, last - 8) : last + 1]):
             yield first, last + 1
 
 
