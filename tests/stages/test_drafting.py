@@ -182,7 +182,7 @@ def test_few_questions_step_along_a_series() -> None:
     ]  # fmt: skip
     dropped = select(drafts, max_answer_share=1.0)
     assert {check for check, _ in dropped.values()} == {"step_share"}
-    assert sum(draft.step and draft.slot not in dropped for draft in drafts) == 20
+    assert sum(bool(draft.step) and draft.slot not in dropped for draft in drafts) == 20
     assert all(draft.step for draft in drafts if draft.slot in dropped)
 
 
