@@ -25,7 +25,8 @@ ourselves out over own same she should so some such than that the their theirs t
 this those through to too under until up very was we were what when where which while who whom why with would you your
 yours yourself yourselves
 """.split()
-"""Snowball's stop words, as tantivy has them for other languages; for English it has Lucene's 33, none of which asks."""
+"""Snowball's stop words, as tantivy has them for other languages; its English ones are Lucene's 33, of which none asks
+a question."""
 _STOP_WORDS = frozenset(
     "danish dutch finnish french german hungarian italian norwegian portuguese russian spanish swedish".split()
 )
