@@ -1,5 +1,7 @@
 """`hopwright review pull`, `listen`, `agreement` and `adjudicate`."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any

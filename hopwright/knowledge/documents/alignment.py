@@ -23,9 +23,9 @@ from hopwright.text.mentions import find_mentions
 from hopwright.text.stems import content_stems
 
 SENTENCE_BREAK = re.compile(
-    r"(?<=[.!?])(?<!\b[A-Z]\.)(?<!\b(?:Dr|Ft|Jr|Lt|Mr|Ms|Mt|No|Sr|St)\.)(?<!\b(?:Col|Gen|Mrs|Rev|Sgt)\.)\s+(?=[A-Z\"“])"
+    r"(?<=[.!?])(?<!\b[A-HJ-UWYZ]\.)(?<!\b(?:Dr|Ft|Lt|Mr|Ms|Mt|St)\.)(?<!\b(?:Col|Gen|Mrs|Rev|Sgt)\.)\s+(?=[A-Z\"“])"
 )
-"""The end of a sentence; that of an initial or of a title is none, and would part a name."""
+"""The end of a sentence. The dot of an initial or a title is none, and would part a name; I, V and X are numerals."""
 _SHORTEST_NAME = 3
 _BRACKETS = re.compile(r"\([^()]*\)")
 _OF_YEAR = re.compile(r"\b(?:is|was) an? $")

@@ -84,6 +84,13 @@ def test_later_in_a_text_a_date_in_brackets_stands_behind_its_name() -> None:
 def test_sentences_cover_the_text_in_order() -> None:
     assert [TEXT[start:end] for start, end in split_sentences(TEXT)][1] == "She met Jon Lie."
     assert split_sentences("") == [(0, 0)]
+    parted = 'It is by D. B. Sweeney and Mrs. Oak of St. Louis. He met Pius X. She did not. "No." Yes!'
+    assert [parted[start:end] for start, end in split_sentences(parted)] == [
+        "It is by D. B. Sweeney and Mrs. Oak of St. Louis.",
+        "He met Pius X.",
+        "She did not.",
+        '"No." Yes!',
+    ]
 
 
 def find_film(graph: GraphStore) -> tuple[str, str]:
