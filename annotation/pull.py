@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -91,7 +91,10 @@ def pull_project(
     data = _Data(server, project)
     for task in _list_changed(server, project, None if whole else held):
         id, moment = int(task["id"]), str(task.get("updated_at", ""))[:_LONGEST_TIME]
-        found[id] = _read_task(task, data, form, project, pseudonyms, server.url)
+        try:
+            found[id] = read_task(task, data.of, form, project, pseudonyms, server.url)
+        except InputError as error:
+            raise ServiceError(f"Label Studio at {server.url} sends {error}") from None
         seen[id] = moment
     if not whole and not _is_counted(server, project, what, there.body, _count(held.tasks, found)):
         # Something went without a trace in the times: tasks or annotations that were removed in bulk.
@@ -100,6 +103,38 @@ def pull_project(
     if whole or any(held.tasks.get(id, TaskAnnotations()) != pulled for id, pulled in found.items()):
         journal.append(found, seen, there.clock, whole=whole)
     return report
+
+
+def read_task(
+    task: Mapping[str, Any],
+    data: Callable[[int], Mapping[str, Any]],
+    form: LabelInterface,
+    project: Project,
+    pseudonyms: Pseudonyms,
+    server: str,
+) -> TaskAnnotations:
+    """The annotations of a task, by id: those that fit, and those that do not with the reason.
+
+    `data` tells what the task of an id is about. Raises InputError where annotations have no ids.
+    """
+    reviews = []
+    refused = []
+    annotations = task.get("annotations") or []
+    if not isinstance(annotations, list) or not all(
+        isinstance(one, dict) and type(one.get("id")) is int for one in annotations
+    ):
+        raise InputError(f"annotations of task {task['id']} without their ids")
+    for annotation in sorted(annotations, key=lambda one: int(one["id"])):
+        who = pseudonyms.name(server, _find_author(annotation))
+        try:
+            about = data(int(task["id"]))
+            if about.get("kind") != project.kind.value:
+                raise InputError(f"its task is no {project.kind} task of ours")
+            reviews.append(read_annotation(annotation, about, form, project=project.id, task=int(task["id"]), who=who))
+        except InputError as error:
+            key = f"{project.id}/{task['id']}/{annotation['id']}"
+            refused.append(Rejected(key=key, check=REFUSED, reason=str(error)))
+    return TaskAnnotations(tuple(reviews), tuple(refused))
 
 
 def _list_changed(server: Server, project: Project, held: JournalState | None) -> Iterator[dict[str, Any]]:
@@ -135,35 +170,6 @@ class _Data:
                 if isinstance(data := row.get("data"), dict)
             }
         return self._asked.get(task, {})
-
-
-def _read_task(
-    task: Mapping[str, Any],
-    data: _Data,
-    form: LabelInterface,
-    project: Project,
-    pseudonyms: Pseudonyms,
-    server: str,
-) -> TaskAnnotations:
-    """The annotations of a task, by id: those that fit, and those that do not with the reason."""
-    reviews = []
-    refused = []
-    annotations = task.get("annotations") or []
-    if not isinstance(annotations, list) or not all(
-        isinstance(one, dict) and type(one.get("id")) is int for one in annotations
-    ):
-        raise ServiceError(f"Label Studio at {server} sends annotations of task {task['id']} without their ids")
-    for annotation in sorted(annotations, key=lambda one: int(one["id"])):
-        who = pseudonyms.name(server, _find_author(annotation))
-        try:
-            about = data.of(int(task["id"]))
-            if about.get("kind") != project.kind.value:
-                raise InputError(f"its task is no {project.kind} task of ours")
-            reviews.append(read_annotation(annotation, about, form, project=project.id, task=int(task["id"]), who=who))
-        except InputError as error:
-            key = f"{project.id}/{task['id']}/{annotation['id']}"
-            refused.append(Rejected(key=key, check=REFUSED, reason=str(error)))
-    return TaskAnnotations(tuple(reviews), tuple(refused))
 
 
 def _find_author(annotation: Mapping[str, Any]) -> int:

@@ -37,6 +37,7 @@ class ReviewReport:
     refused: int = 0
     decided: Sequence[Decided] = ()
     scores: Sequence[ScoreRow] = ()
+    what: str = "run"
 
 
 def write_report(report: ReviewReport, folder: Path) -> Path:
@@ -47,7 +48,8 @@ def write_report(report: ReviewReport, folder: Path) -> Path:
     plots = draw_plots(report.agreement, report.profiles, report.reviews, folder / "plots")
     text = render_markdown(report, plots)
     body = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
-    page = load_template("annotation", "report.html.j2").render(title=f"Review of run {report.run}", body=body)
+    title = f"Review of {report.what} {report.run}"
+    page = load_template("annotation", "report.html.j2").render(title=title, body=body)
     write_file(folder / "report.html", page.encode())
     write_file(folder / "report.json", json.dumps(to_json(report), indent=1, ensure_ascii=False).encode() + b"\n")
     write_file(folder / "report.md", text.encode())

@@ -28,7 +28,7 @@ from data_sets import pair_facts, read_lines
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from hopwright.knowledge.documents.alignment import AlignedText, FactEnd, StatedFact, list_cues
+from hopwright.knowledge.documents.alignment import AlignedText, FactEnd, StatedFact, find_bracketed, list_cues
 from hopwright.knowledge.documents.values import find_dates
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.wikidata.properties import default_table
@@ -180,9 +180,7 @@ def find(
 ) -> list[StatedFact]:
     """Where a fact is stated: only where it is said, if that is wanted."""
     cues = list_cues(property, graph, table)
-    roles = table.roles
-    life = 1 if property == roles.birth else 2 if property == roles.death else 0
-    found = text.find(head, tail, cues, life=life)
+    found = text.find(head, tail, cues, bracketed=find_bracketed(property, table))
     return [one for one in found if one.said or not cues] if said else found
 
 

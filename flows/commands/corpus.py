@@ -12,6 +12,7 @@ from hopwright.settings import (
     CorpusName,
     CorpusQuestionsParameters,
     CorpusReadParameters,
+    CorpusRetainParameters,
     CorpusServeParameters,
     DocumentBuildParameters,
 )
@@ -156,6 +157,23 @@ def write_tasks(
     from flows.console.corpus_questions import write_tasks
 
     write_tasks(folder, target, most, options, as_json=as_json)
+
+
+@app.command("retain")
+@takes(CorpusRetainParameters)
+def retain_questions(
+    *,
+    folder: Annotated[Path, typer.Argument(help="The folder that the reviewed questions are from.")],
+    export: Annotated[Path, typer.Argument(help="What Label Studio exports of the tasks' project as JSON.")],
+    target: Annotated[Path, typer.Argument(help="Folder to write: a new or an empty one.")],
+    options: Options,
+    replace: Replace = False,
+    as_json: Json = False,
+) -> None:
+    """Keep the questions that reviewers retain, and say how far they agree."""
+    from flows.console.corpus_questions import retain
+
+    retain(folder, export, target, options, replace=replace, as_json=as_json)
 
 
 @app.command("build")

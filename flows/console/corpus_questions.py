@@ -1,4 +1,4 @@
-"""`hopwright corpus questions`."""
+"""`hopwright corpus questions`, `tasks` and `retain`."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -9,6 +9,7 @@ from flows.console.estimate import estimate_asked, tell_estimate
 from flows.console.graph import find_store
 from flows.console.options import merge_options
 from flows.console.output import err, out, print_json
+from flows.console.reviews import show_agreement
 from hopwright.exports.document_chains import WRITER, DocumentChains, write_document_chains
 from hopwright.exports.document_set import read_set
 from hopwright.knowledge.documents.aligners import TopicPair
@@ -19,10 +20,13 @@ from hopwright.knowledge.documents.topic_facts import find_topic
 from hopwright.knowledge.wikidata.source import WikidataSource
 from hopwright.llm.types import Outcome, Request
 from hopwright.release.own_folder import refuse_foreign
-from hopwright.settings import CorpusName, CorpusQuestionsParameters, home, load_parameters
+from hopwright.settings import CorpusName, CorpusQuestionsParameters, CorpusRetainParameters, home, load_parameters
 from hopwright.stages.models import ModelAccess, grant_command_access, open_models
 from hopwright.stages.resources import describe_source, open_graph
 from tasks.models import require_models
+
+_REVIEWS = "document-reviews"
+"""The folder in Hopwright's home with the key that annotators' pseudonyms are made with."""
 
 
 def make(
@@ -68,6 +72,32 @@ def write_tasks(folder: Path, target: Path, most: int, options: Mapping[str, Any
         print_json({"folder": str(target), "tasks": written})
         return
     out.out(f"{target}: {written:,} tasks, and interface.xml for their project")
+
+
+def retain(
+    folder: Path, export: Path, target: Path, options: Mapping[str, Any], *, replace: bool, as_json: bool
+) -> None:
+    """Write what reviewers retain of a set, and print what their reviews come to."""
+    from annotation.decisions import Thresholds
+    from annotation.document_reviews import retain_set
+    from annotation.pseudonyms import Pseudonyms
+    from annotation.report import count_decisions, to_json
+
+    parameters = load_parameters(merge_options({}, options), CorpusRetainParameters)
+    store = CorpusStore.open(find_folder(parameters))
+    thresholds = Thresholds(min_mean=parameters.min_mean, floor=parameters.floor, score_gap=parameters.score_gap)
+    with err.status("reading reviews"):
+        report = retain_set(
+            folder, export, target, store, Pseudonyms(home() / _REVIEWS), thresholds,
+            reviewers=parameters.reviewers, replace=replace,
+        )  # fmt: skip
+    if as_json:
+        print_json(to_json(report) | {"folder": str(target)})
+        return
+    show_agreement(report)
+    for name, items in count_decisions(report.decided).items():
+        out.out(f"{name.replace('_', ' ')}: {items:,}")
+    out.out(str(target))
 
 
 def show_counts(figures: Mapping[str, Mapping[str, int]]) -> None:

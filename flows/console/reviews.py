@@ -1,8 +1,10 @@
 """`hopwright review pull`, `listen`, `agreement` and `adjudicate`."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from annotation.access import find_server
 from flows.console.options import parameters_of, pick_run
@@ -10,6 +12,9 @@ from flows.console.output import err, out, prefect_ready, print_json
 from hopwright.errors import InputError, ServiceError
 from hopwright.runs import RunFolder, StageManifest
 from hopwright.settings import AdjudicateRun, ReviewPullRun, home
+
+if TYPE_CHECKING:  # the SDK takes a second to import
+    from annotation.report import ReviewReport
 
 _MOST_LINES = 10
 _LISTEN_SECONDS = 300.0
@@ -75,9 +80,8 @@ def listen(run: str | None, url: str | None, port: int) -> None:
 
 def measure(run: str | None, *, as_json: bool) -> None:
     """Measure agreement, and print its short form."""
-    from annotation.report import show_estimate, to_json
+    from annotation.report import to_json
     from annotation.review_collection import reviews_folder
-    from annotation.schema import TITLES
     from annotation.stages.reviews import REPORT, measure_reviews
 
     folder = RunFolder(home(), pick_run(run, "review"))
@@ -87,6 +91,15 @@ def measure(run: str | None, *, as_json: bool) -> None:
     if as_json:
         print_json(to_json(report))
         return
+    show_agreement(report)
+    out.print(f"report: {reviews_folder(folder.home, folder.name) / REPORT / 'report.md'}")
+
+
+def show_agreement(report: ReviewReport) -> None:
+    """How many reviewed how much, how far they agree, and whom to look at."""
+    from annotation.report import show_estimate
+    from annotation.schema import TITLES
+
     people = len({review.annotator for review in report.reviews})
     out.print(f"{len(report.reviews):,} reviews by {people} annotators")
     for line in report.agreement:
@@ -97,7 +110,6 @@ def measure(run: str | None, *, as_json: bool) -> None:
     for profile in report.profiles:
         for concern in profile.concerns:
             out.print(f"  worth a closer look: {profile.name}, {concern}")
-    out.print(f"report: {reviews_folder(folder.home, folder.name) / REPORT / 'report.md'}")
 
 
 def adjudicate(run: str | None, url: str | None, group: Mapping[str, Any], *, push: bool, as_json: bool) -> None:

@@ -40,7 +40,12 @@ from hopwright.settings.pictures import (
 from hopwright.settings.presets import PresetName, apply_preset, list_changes, merge_values, read_presets
 from hopwright.settings.reading import identify, load_parameters, narrow
 from hopwright.settings.release import EvaluateParameters, ReleaseParameters
-from hopwright.settings.review import AdjudicateParameters, PullParameters, ReviewParameters
+from hopwright.settings.review import (
+    AdjudicateParameters,
+    CorpusRetainParameters,
+    PullParameters,
+    ReviewParameters,
+)
 from hopwright.settings.runs import (
     AdjudicateRun,
     BuildParameters,
@@ -70,6 +75,7 @@ __all__ = [
     "CorpusName",
     "CorpusQuestionsParameters",
     "CorpusReadParameters",
+    "CorpusRetainParameters",
     "CorpusServeParameters",
     "DocumentBuildParameters",
     "DomainName",

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from hopwright.settings.base import ADDRESS_PATTERN, Cli, Parameters
+from hopwright.settings.corpus import CorpusName
 
 
 class ReviewParameters(Parameters):
@@ -82,16 +83,9 @@ class PullParameters(Parameters):
     )
 
 
-class AdjudicateParameters(Parameters):
-    """When reviewers differ too much, and when an item is good enough for the bench."""
+class ReviewThresholds(Parameters):
+    """When reviewers differ too much, and when an item is good enough."""
 
-    url: str = Field(
-        default="",
-        max_length=500,
-        pattern=ADDRESS_PATTERN,
-        title="Label Studio address",
-        description="Push disputes to this server. Empty only decides.",
-    )
     min_mean: float = Field(
         default=4.0,
         ge=1,
@@ -113,8 +107,32 @@ class AdjudicateParameters(Parameters):
         title="Largest gap",
         description="Scores of one criterion that are further apart than this are settled by an adjudicator.",
     )
+
+
+class AdjudicateParameters(ReviewThresholds):
+    """When reviewers differ too much, and when an item is good enough for the bench."""
+
+    url: str = Field(
+        default="",
+        max_length=500,
+        pattern=ADDRESS_PATTERN,
+        title="Label Studio address",
+        description="Push disputes to this server. Empty only decides.",
+    )
     settle_returned: bool = Field(
         default=False,
         title="Settle what was not answered",
         description="Give corrections that do not hold to the adjudicator, instead of waiting for their authors.",
+    )
+
+
+class CorpusRetainParameters(CorpusName, ReviewThresholds):
+    """Which reviewed questions over documents are retained."""
+
+    reviewers: int = Field(
+        default=2,
+        ge=1,
+        le=20,
+        title="Reviewers",
+        description="A question waits until so many people have reviewed it.",
     )

@@ -34,7 +34,7 @@ VERBS = [
     ["review", "adjudicate"],
     ["preview"], ["claims", "propose"], ["claims", "check"],
     ["corpus", "add"], ["corpus", "index"], ["corpus", "info"], ["corpus", "search"], ["corpus", "show"],
-    ["corpus", "serve"], ["environment", "serve"], ["environment", "report"],
+    ["corpus", "serve"], ["corpus", "retain"], ["environment", "serve"], ["environment", "report"],
     ["images", "fetch"], ["images", "info"], ["images", "questions"], ["images", "audit"], ["images", "evaluate"],
     ["images", "export"], ["images", "tasks"],
     ["novels", "add"], ["novels", "info"], ["novels", "questions"], ["novels", "audit"], ["novels", "evaluate"],

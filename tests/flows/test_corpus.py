@@ -52,6 +52,8 @@ def test_a_corpus_is_added_indexed_searched_and_shown(call: Any, source: Path) -
         (("index",), "no corpus in"),
         (("info",), "no corpus in"),
         (("serve",), "no corpus in"),
+        (("retain", "set", "export.json", "kept"), "no corpus in"),
+        (("retain", "set", "export.json", "kept", "--reviewers", "0"), "--reviewers: at least 1 is wanted"),
         (("index", "--dense", "ftp://x"), "dense: 'ftp://x' does not fit"),
         (("info", "--corpus", "../x"), "corpus: '../x' does not fit"),
     ],

@@ -48,7 +48,7 @@ class WordAligner:
         for topic, document in documents:
             read = TopicDocument(source, topic, document)
             for one in read.facts():
-                for place in read.text.find(one.subject, one.object, one.cues, life=one.life):
+                for place in read.text.find(one.subject, one.object, one.cues, bracketed=one.bracketed):
                     if place.said or not one.needs_word:
                         yield Statement(one.fact, document, place.start, place.end)
 

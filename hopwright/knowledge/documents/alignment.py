@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Literal
 
 from hopwright.knowledge.documents.values import find_values
 from hopwright.knowledge.properties import PropertyTable
@@ -21,10 +22,19 @@ from hopwright.text.demonyms import list_demonyms
 from hopwright.text.mentions import find_mentions
 from hopwright.text.stems import content_stems
 
-SENTENCE_BREAK = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"“])")
+SENTENCE_BREAK = re.compile(
+    r"(?<=[.!?])(?<!\b[A-HJ-UWYZ]\.)(?<!\b(?:Dr|Ft|Lt|Mr|Ms|Mt|St)\.)(?<!\b(?:Col|Gen|Mrs|Rev|Sgt)\.)\s+(?=[A-Z\"“])"
+)
+"""The end of a sentence. The dot of an initial or a title is none, and would part a name; I, V and X are numerals."""
 _SHORTEST_NAME = 3
-_LIFE = re.compile(r"\(([^()]*)\)")
+_BRACKETS = re.compile(r"\([^()]*\)")
+_OF_YEAR = re.compile(r"\b(?:is|was) an? $")
+_NEAR = 2
+"""Characters between a name and the brackets behind it: a quotation mark and a space."""
 Place = tuple[int, int]
+Bracketed = Literal["", "first", "last", "only"]
+"""Which date in brackets behind a name says the fact without a word: of two the first (a birth) or the last (a death),
+or the only one (a work's year, which may also stand as in `is a 1935 film`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +71,12 @@ class AlignedText:
         self._names: dict[str, list[Place]] = {}
         self._found_dates, self._found_numbers = find_values(text)
 
-    def find(self, subject: FactEnd, object: FactEnd, cues: frozenset[str], *, life: int = 0) -> list[StatedFact]:
+    def find(
+        self, subject: FactEnd, object: FactEnd, cues: frozenset[str], *, bracketed: Bracketed = ""
+    ) -> list[StatedFact]:
         """Where the fact is stated, the best place first: said before named, both ends there before one understood.
 
-        `cues` are stems of the words that say the relation; `life` is 1 for a date of birth and 2 for one of death,
-        which stand in brackets without a word.
+        `cues` are stems of the words that say the relation.
         """
         shared = _list_shared(subject, object)
         ours, theirs = self._locate(subject, shared), self._locate(object, shared)
@@ -75,7 +86,7 @@ class AlignedText:
             pair = _pair(_list_within(ours, start, end), _list_within(theirs, start, end), understood)
             if pair is None:
                 continue
-            said = bool(cues & self._stems[number]) or (life > 0 and self._closes_life(pair[1], start, end, life))
+            said = bool(cues & self._stems[number]) or self._is_dated(*pair, start, end, bracketed)
             stated.append(StatedFact(number, start, end, *pair, said=said))
         return sorted(stated, key=lambda one: (not one.said, one.subject is None or one.object is None, one.sentence))
 
@@ -105,15 +116,29 @@ class AlignedText:
     def _is_topic(self, end: FactEnd, shared: Set[str]) -> bool:
         return not self._topic.isdisjoint({name.casefold() for name in end.names} - shared)
 
-    def _closes_life(self, place: Place | None, start: int, end: int, which: int) -> bool:
-        """Whether a date is the first or the second of two in brackets, in the text's first sentence."""
-        if place is None or start != self.sentences[0][0]:
+    def _is_dated(self, subject: Place | None, date: Place | None, start: int, end: int, which: Bracketed) -> bool:
+        """Whether a date is the one that `which` says, in brackets behind the subject's name. Those of a life may stand
+        anywhere in the text's first sentence, behind what the name is in other languages.
+        """
+        if date is None or not which:
             return False
-        for match in _LIFE.finditer(self.text, start, end):
+        if which == "only" and _OF_YEAR.search(self.text, start, date[0]):
+            return True
+        for match in _BRACKETS.finditer(self.text, start, end):
+            behind = subject is not None and 0 <= match.start() - subject[1] <= _NEAR
+            if not behind and (which == "only" or start != self.sentences[0][0]):
+                continue
             dates = [(one.start, one.end) for one in self._found_dates if match.start() <= one.start < match.end()]
-            if len(dates) == 2 and dates[which - 1] == place:
+            if len(dates) == (1 if which == "only" else 2) and dates[-1 if which == "last" else 0] == date:
                 return True
         return False
+
+
+def find_bracketed(property: str, table: PropertyTable) -> Bracketed:
+    """Which date in brackets states a property without a word; empty for most."""
+    roles = table.roles
+    found: dict[str, Bracketed] = {roles.birth: "first", roles.death: "last", roles.release: "only"}
+    return found.get(property, "") if property else ""
 
 
 def split_sentences(text: str) -> list[Place]:

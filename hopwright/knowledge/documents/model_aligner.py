@@ -144,7 +144,7 @@ class ModelAligner:
             return place, "end_missing"
         for end in filter(None, ends):
             words = words.replace(" ".join(whole[end[0] : end[1]].split()), " ")
-        if one.needs_word and not one.life and not any(map(str.isalpha, words)):
+        if one.needs_word and not one.bracketed and not any(map(str.isalpha, words)):
             return place, "words_say_nothing"
         return place, "kept"
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from hopwright.errors import InputError, StoreError
@@ -47,9 +48,12 @@ class CorpusText:
         return join_contents(self.title, self.text)
 
 
+_QUOTE, _UNQUOTE = '"', '"\n'
+
+
 def join_contents(title: str, text: str) -> str:
     """What a retriever knows of a passage, as CorpusText.contents says."""
-    return f'"{title}"\n{text}'
+    return f"{_QUOTE}{title}{_UNQUOTE}{text}"
 
 
 class CorpusStore:
@@ -93,25 +97,25 @@ class CorpusStore:
                 id, known = raw.hex(), document
             yield CorpusText(f"{id}:{start}-{end}", row, title, text[start:end], id, start, end)
 
-    def read_contents(self, chosen: NDArray[np.bool_]) -> Iterator[tuple[list[int], list[str]]]:
-        """The rows and contents (see CorpusText) of the chosen passages, in order, 8,192 at a time.
+    def read_contents(self, chosen: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.int64], pa.LargeStringArray]]:
+        """The rows and contents (see CorpusText) of the chosen passages, in order, at least 8,192 at a time.
 
         It reads the files instead of mapping them, so that a pass over all of them leaves nothing in memory.
         """
         documents, starts, ends = self.places
-        held: tuple[list[int], list[str]] = ([], [])
+        held: list[tuple[NDArray[np.int64], pa.LargeStringArray]] = []
         for first, titles, texts in self._read_texts():
             low, high = np.searchsorted(documents, [first, first + len(titles)])
             rows = low + np.flatnonzero(chosen[low:high])
-            wanted, which = np.unique(documents[rows] - first, return_inverse=True)
-            names, whole = titles.take(pa.array(wanted)).to_pylist(), texts.take(pa.array(wanted)).to_pylist()
-            places = zip(which.tolist(), starts[rows].tolist(), ends[rows].tolist(), strict=True)
-            held[0].extend(rows.tolist())
-            held[1].extend(join_contents(names[one], whole[one][start:end]) for one, start, end in places)
-            while len(held[0]) >= _BATCH:
-                yield held[0][:_BATCH], held[1][:_BATCH]
-                held = (held[0][_BATCH:], held[1][_BATCH:])
-        yield held
+            for block in np.split(rows, range(_BATCH, len(rows), _BATCH)):
+                which = documents[block] - first
+                cut = _cut_texts(texts, which, starts[block], ends[block])
+                held.append((block, _join_columns(titles.take(pa.array(which)), cut)))
+                if sum(len(contents) for _, contents in held) >= _BATCH:
+                    yield _concatenate(held)
+                    held = []
+        if held:
+            yield _concatenate(held)
 
     def _read_texts(self) -> Iterator[tuple[int, pa.StringArray, pa.StringArray]]:
         """The titles and texts of all documents in batches, each with the row of its first."""
@@ -157,7 +161,7 @@ class CorpusStore:
         match = _PASSAGE_ID.fullmatch(id)
         row = self._find_row(bytes.fromhex(match["document"])) if match else -1
         if row < 0 and (match is None or match["start"] is None):
-            row = int(pa.compute.index(self._documents.column("original"), id).as_py())
+            row = int(pc.index(self._documents.column("original"), id).as_py())
             match = None
         if row < 0:
             raise InputError(f"{self.folder}: nothing in this corpus has the id {id!r}")
@@ -175,12 +179,14 @@ class CorpusStore:
         document, start, end = (self._passages.column(name).to_numpy() for name in PASSAGES.names)
         return document, start, end
 
-    @functools.cached_property
+    @property
     def hashes(self) -> U64:
         """A hash of each passage's id, which says in which shard of an index it is."""
         documents, starts, _ = self.places
+        blocks = [block.view("<u8")[::2] for block in self._list_ids()]
+        keys = np.concatenate(blocks) if blocks else np.empty(0, dtype=np.uint64)
         with np.errstate(over="ignore"):
-            mixed = self._document_keys[documents] ^ ((starts.astype(np.uint64) + np.uint64(1)) * _SPREAD)
+            mixed = keys[documents] ^ ((starts.astype(np.uint64) + np.uint64(1)) * _SPREAD)
             mixed = (mixed ^ (mixed >> np.uint64(31))) * _SPREAD
             hashes: U64 = mixed ^ (mixed >> np.uint64(29))
         return hashes
@@ -188,21 +194,46 @@ class CorpusStore:
     @functools.cached_property
     def ids(self) -> NDArray[np.void]:
         """The documents' ids, as bytes; an array of ID_BYTES each."""
-        chunks = [
+        blocks = self._list_ids()
+        return np.concatenate(blocks) if blocks else np.empty(0, dtype=f"V{ID_BYTES}")
+
+    def _list_ids(self) -> list[NDArray[np.void]]:
+        return [
             np.frombuffer(chunk.buffers()[1], dtype=f"V{ID_BYTES}", count=len(chunk), offset=chunk.offset * ID_BYTES)
             for chunk in self._documents.column("id").chunks
         ]
-        return np.concatenate(chunks) if chunks else np.empty(0, dtype=f"V{ID_BYTES}")
-
-    @property
-    def _document_keys(self) -> U64:
-        return self.ids.view("<u8").reshape(-1, 2)[:, 0]
 
     def _find_row(self, id: bytes) -> int:
         halves = self.ids.view("<u8").reshape(-1, 2)
         wanted = np.frombuffer(id, dtype="<u8")
         found = np.flatnonzero((halves[:, 0] == wanted[0]) & (halves[:, 1] == wanted[1]))
         return int(found[0]) if len(found) else -1
+
+
+def _cut_texts(
+    texts: pa.StringArray, which: NDArray[np.int64], starts: NDArray[np.int32], ends: NDArray[np.int32]
+) -> pa.StringArray:
+    """The characters from and to of some texts by their numbers; in most corpora a passage is a document."""
+    if not starts.any():
+        whole = texts.take(pa.array(which))
+        if np.array_equal(pc.utf8_length(whole).to_numpy(), ends):
+            return whole
+    wanted, place = np.unique(which, return_inverse=True)
+    read = texts.take(pa.array(wanted)).to_pylist()
+    places = zip(place.tolist(), starts.tolist(), ends.tolist(), strict=True)
+    return pa.array([read[one][start:end] for one, start, end in places], pa.string())
+
+
+def _join_columns(titles: pa.StringArray, texts: pa.StringArray) -> pa.LargeStringArray:
+    """See join_contents."""
+    return pc.binary_join_element_wise(_QUOTE, titles, _UNQUOTE, texts, "").cast(pa.large_string())
+
+
+def _concatenate(
+    held: Sequence[tuple[NDArray[np.int64], pa.LargeStringArray]],
+) -> tuple[NDArray[np.int64], pa.LargeStringArray]:
+    rows, contents = zip(*held, strict=True)
+    return np.concatenate(rows), pa.concat_arrays(contents)
 
 
 def _map_tables(paths: Sequence[Path], schema: pa.Schema) -> pa.Table:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from hopwright.knowledge.documents.alignment import AlignedText, FactEnd, list_cues
+from hopwright.knowledge.documents.alignment import AlignedText, Bracketed, FactEnd, find_bracketed, list_cues
 from hopwright.knowledge.documents.restricted_graph import Edge
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.source import FactGraph, FactSource
@@ -27,7 +27,7 @@ Fact = Edge | LiteralFact
 class TopicFact:
     """A fact of a document's topic, and its two ends as a text may name them.
 
-    `cues` are stems of the words that say its relation, `life` as `AlignedText.find` has it. `needs_word` is False
+    `cues` are stems of the words that say its relation. `needs_word` is False
     where none is needed: a country, where the document is about what lies there or comes from there.
     """
 
@@ -35,7 +35,7 @@ class TopicFact:
     subject: FactEnd
     object: FactEnd
     cues: frozenset[str]
-    life: int
+    bracketed: Bracketed
     needs_word: bool
 
     @property
@@ -72,9 +72,8 @@ class TopicDocument:
     def _describe(self, fact: Fact, subject: FactEnd, object: FactEnd) -> TopicFact:
         property = fact.property if isinstance(fact, LiteralFact) else fact[1]
         cues = list_cues(property, self._graph, self._table)
-        roles = self._table.roles
-        life = {roles.birth: 1, roles.death: 2}.get(property, 0) if property else 0
-        return TopicFact(fact, subject, object, cues, life, bool(cues) or subject is not self._about)
+        bracketed = find_bracketed(property, self._table)
+        return TopicFact(fact, subject, object, cues, bracketed, bool(cues) or subject is not self._about)
 
 
 def find_topic(graph: FactGraph, title: str) -> str:

@@ -69,6 +69,11 @@ NEIGHBOURS = frozenset([BORDERS, "P131", "P276", "P706"])
 CONTAINMENT = frozenset({"P17", "P30", "P131", "P179", "P276", "P361", "P706", "P749", "P4614", "P8345"})
 """Country, continent, division, series, location, part of, landform, parent company, drainage basin, franchise."""
 
+_WHOLE = (
+    "part parts includes including contains consists comprises member belongs divided track album episode season "
+    "series range"
+)
+_PART_TAKEN = "participated took part played competed fought served war battle campaign represented contest"
 _RELATIONS = tomllib.loads(resources.files(__package__).joinpath("relations.toml").read_text("utf-8"))
 
 TIES = frozenset(
@@ -164,23 +169,39 @@ ROLES = PropertyRoles(
             "P570": "died death",
             "P27": "",
             "P57": "directed director helmed",
-            "P161": "starring stars featuring cast",
+            "P161": "starring starred stars featuring cast actor actress role plays played",
             "P58": "written screenplay writer",
-            "P22": "father son daughter child",
-            "P25": "mother son daughter child",
+            "P22": "father son daughter child parents",
+            "P25": "mother son daughter child parents",
             "P26": "married wife husband spouse",
-            "P40": "father mother son daughter",
-            "P577": "released published release",
-            "P571": "founded established formed",
+            "P40": "father mother son daughter child parents",
+            "P577": "released published release premiered issued debut",
+            "P571": "founded established formed created began launched opened",
+            "P576": "abolished dissolved demolished closed merged ended until",
+            "P585": "held took place battle fought war",
             "P86": "music score composed composer",
-            "P175": "performed recorded sung by",
+            "P50": "author wrote written writer novel book poem play story",
+            "P175": "performed performer recorded sung sang sings singer song single album track band hit",
+            "P800": "notable famous known works work wrote written author novel book poem directed film movie album "
+            "song single hit composed opera painted designed series",
+            "P1441": "character appears featured role story",
             "P17": "",
             "P131": "located",
+            "P150": "",
+            "P30": "",
             "P495": "",
             "P106": "",
+            "P361": _WHOLE,
+            "P527": _WHOLE,
             "P272": "produced",
             "P162": "produced producer",
             "P112": "founded founder",
+            "P102": "party member candidate politician elected leader",
+            "P127": "owned owner owns belongs subsidiary acquired bought",
+            "P463": "member band group joined guitarist drummer bassist singer vocalist",
+            "P710": _PART_TAKEN,
+            "P1344": _PART_TAKEN,
+            "P1001": "government minister president parliament law elected assembly governor",
         }
     ),
     latest_years=MappingProxyType({BIRTH: 2004, WORK_START: 2020}),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hopwright.knowledge.documents.alignment import AlignedText, FactEnd, StatedFact, split_sentences
+from hopwright.knowledge.documents.alignment import AlignedText, Bracketed, FactEnd, StatedFact, split_sentences
 from hopwright.knowledge.documents.corpus_source import CorpusGraph, CorpusSource
 from hopwright.knowledge.documents.store import CorpusStore
 from hopwright.knowledge.wikidata.nouns import KindIndex
@@ -25,8 +25,10 @@ def show(text: AlignedText, place: tuple[int, int] | None) -> str | None:
     return place and text.text[slice(*place)]
 
 
-def find(subject: FactEnd, object: FactEnd, cues: frozenset[str] = MARRIED, *, life: int = 0) -> list[StatedFact]:
-    return AlignedText(TEXT, ["Ada Berg"]).find(subject, object, cues, life=life)
+def find(
+    subject: FactEnd, object: FactEnd, cues: frozenset[str] = MARRIED, *, bracketed: Bracketed = ""
+) -> list[StatedFact]:
+    return AlignedText(TEXT, ["Ada Berg"]).find(subject, object, cues, bracketed=bracketed)
 
 
 def test_a_fact_is_said_where_both_ends_and_a_word_of_it_stand() -> None:
@@ -54,18 +56,41 @@ def test_a_country_is_named_by_its_people() -> None:
     assert show(AlignedText(TEXT), stated.object) == "Norwegian"
 
 
-@pytest.mark.parametrize(("life", "date"), [(1, dt.date(1901, 5, 3)), (2, dt.date(1970, 6, 12))])
-def test_the_dates_of_a_life_stand_in_brackets_without_a_word(life: int, date: dt.date) -> None:
+@pytest.mark.parametrize(("which", "date"), [("first", dt.date(1901, 5, 3)), ("last", dt.date(1970, 6, 12))])
+def test_the_dates_of_a_life_stand_in_brackets_without_a_word(which: Bracketed, date: dt.date) -> None:
     born = frozenset(content_stems("born died"))
-    (stated,) = find(FactEnd(("Ada Berg",)), FactEnd(date=date), born, life=life)
+    (stated,) = find(FactEnd(("Ada Berg",)), FactEnd(date=date), born, bracketed=which)
     assert stated.said
-    (other,) = find(FactEnd(("Ada Berg",)), FactEnd(date=date), born, life=3 - life)
+    (other,) = find(FactEnd(("Ada Berg",)), FactEnd(date=date), born, bracketed="last" if which == "first" else "first")
     assert not other.said
+
+
+def test_later_in_a_text_a_date_in_brackets_stands_behind_its_name() -> None:
+    text = AlignedText('It was quiet. She read "Slow Rivers" (1990) by Jon Lie (1920–1999), who wrote (1985) too.')
+    released = frozenset(content_stems("released"))
+    book, author = FactEnd(("Slow Rivers",)), FactEnd(("Jon Lie",))
+    for subject, year, which, said in (
+        (book, 1990, "only", True),
+        (book, 1985, "only", False),
+        (book, 1920, "first", False),
+        (author, 1920, "first", True),
+        (author, 1999, "last", True),
+        (author, 1999, "only", False),
+    ):
+        (stated,) = text.find(subject, FactEnd(date=dt.date(year, 1, 1)), released, bracketed=which)
+        assert stated.said is said, (subject, year, which)
 
 
 def test_sentences_cover_the_text_in_order() -> None:
     assert [TEXT[start:end] for start, end in split_sentences(TEXT)][1] == "She met Jon Lie."
     assert split_sentences("") == [(0, 0)]
+    parted = 'It is by D. B. Sweeney and Mrs. Oak of St. Louis. He met Pius X. She did not. "No." Yes!'
+    assert [parted[start:end] for start, end in split_sentences(parted)] == [
+        "It is by D. B. Sweeney and Mrs. Oak of St. Louis.",
+        "He met Pius X.",
+        "She did not.",
+        '"No." Yes!',
+    ]
 
 
 def find_film(graph: GraphStore) -> tuple[str, str]:

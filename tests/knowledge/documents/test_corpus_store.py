@@ -6,10 +6,11 @@ import socket
 import tarfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from hopwright.errors import InputError, RunError, StoreError
-from hopwright.knowledge.documents import adding, parts
+from hopwright.knowledge.documents import adding, parts, store
 from hopwright.knowledge.documents.adding import list_left_out
 from hopwright.knowledge.documents.duplicates import NearDuplicateIndex
 from hopwright.knowledge.documents.format import MANIFEST, read_manifest
@@ -95,6 +96,25 @@ def test_batches_and_parts_change_nothing(tmp_path: Path, monkeypatch: pytest.Mo
     assert list(one.passages(range(len(one)))) == list(other.passages(range(len(other))))
     assert one.hashes.tolist() == other.hashes.tolist()
     assert len(set(one.hashes.tolist())) == len(one)
+
+
+def test_contents_are_read_in_blocks_as_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "_BATCH", 4)
+    monkeypatch.setattr(parts, "_PART_ROWS", 30)
+    long = {"title": "Þórður", "text": " ".join(f"Þórður skrifaði {number} blöð í Reykjavík." for number in range(40))}
+    source = write_lines(tmp_path / "a.jsonl", [*make_passages(50), long, OSLO])
+    add(source, tmp_path / "whole", near_duplicates=0)
+    add(source, tmp_path / "cut", passage_words=9, near_duplicates=0)
+    for name in ("whole", "cut"):
+        corpus = CorpusStore.open(tmp_path / name)
+        for step in (1, 3):
+            chosen = np.arange(len(corpus)) % step == 0
+            read = list(corpus.read_contents(chosen))
+            assert all(4 <= len(rows) < 8 for rows, _ in read[:-1])
+            rows = np.concatenate([rows for rows, _ in read])
+            contents = [text for _, texts in read for text in texts.to_pylist()]
+            assert contents == [passage.contents for passage in corpus.passages(np.flatnonzero(chosen))]
+            assert rows.tolist() == np.flatnonzero(chosen).tolist()
 
 
 def test_too_many_malformed_rows_add_nothing(tmp_path: Path) -> None:

@@ -17,8 +17,18 @@ K1, B = 1.2, 0.75
 FIELD, ROW = "contents", "row"
 _TOKENIZER = "terms"
 _LONGEST_TERM = 40
+_ENGLISH = """
+a about above after again against all am an and any are as at be because been before being below between both but by
+could did do does doing down during each few for from further had has have having he her here hers herself him himself
+his how i if in into is it its itself me more most my myself no nor not of off on once only or other ought our ours
+ourselves out over own same she should so some such than that the their theirs them themselves then there these they
+this those through to too under until up very was we were what when where which while who whom why with would you your
+yours yourself yourselves
+""".split()
+"""Snowball's stop words, as tantivy has them for other languages; its English ones are Lucene's 33, of which none asks
+a question."""
 _STOP_WORDS = frozenset(
-    "danish dutch english finnish french german hungarian italian norwegian portuguese russian spanish swedish".split()
+    "danish dutch finnish french german hungarian italian norwegian portuguese russian spanish swedish".split()
 )
 
 
@@ -38,7 +48,9 @@ def make_analyzer(language: str) -> tantivy.TextAnalyzer:
     builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
     for one in (tantivy.Filter.remove_long(_LONGEST_TERM), tantivy.Filter.lowercase()):
         builder = builder.filter(one)
-    if language in _STOP_WORDS:
+    if language == "english":
+        builder = builder.filter(tantivy.Filter.custom_stopword(_ENGLISH))
+    elif language in _STOP_WORDS:
         builder = builder.filter(tantivy.Filter.stopword(language))
     if language != "none":
         builder = builder.filter(tantivy.Filter.stemmer(language))

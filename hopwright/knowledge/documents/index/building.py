@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import concurrent.futures
+import gc
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from hopwright.errors import InputError
@@ -110,12 +112,18 @@ def _make_shards(
             done += len(group)
             tell(f"{done} of {every} shards")
         return
-    with concurrent.futures.ProcessPoolExecutor(workers, ApartContext()) as pool:
+    with concurrent.futures.ProcessPoolExecutor(workers, ApartContext(), _prepare_worker) as pool:
         work = {pool.submit(make_shards, *order, parameters.language): len(order[1]) for order in orders}
         for future in concurrent.futures.as_completed(work):
             future.result()
             done += work[future]
             tell(f"{done} of {every} shards")
+
+
+def _prepare_worker() -> None:
+    """Have Arrow use an allocator that keeps less of what is freed, and Python look for no cycles: none are made."""
+    pa.set_memory_pool(pa.system_memory_pool())
+    gc.disable()
 
 
 def group_shards(wanted: Sequence[int], workers: int) -> list[list[int]]:
@@ -139,7 +147,7 @@ def make_shards(corpus: Path, folders: Mapping[int, Path], shards: int, language
     import tantivy
 
     store = CorpusStore.open(corpus)
-    numbers = (store.hashes % np.uint64(shards)).astype(np.int64)
+    numbers = (store.hashes % np.uint64(shards)).astype(np.uint16)
     cutter = TermCutter(language)
     with explain_os_errors(corpus / FOLDER):
         made = {number: _NewShard(folder, len(folders)) for number, folder in folders.items()}
@@ -149,7 +157,7 @@ def make_shards(corpus: Path, folders: Mapping[int, Path], shards: int, language
             whose = numbers[rows]
             for number, shard in made.items():
                 shard.count(counts[whose == number])
-            for row, text, number in zip(rows, terms, whose.tolist(), strict=True):
+            for row, text, number in zip(rows.tolist(), terms, whose.tolist(), strict=True):
                 writers[number].add_document(tantivy.Document(**{FIELD: text, ROW: row}))
         del writers
         for shard in made.values():

@@ -19,7 +19,7 @@ from hopwright.errors import InputError, StoreError
 from hopwright.knowledge.documents.format import name_command
 from hopwright.runs.files import hash_file, write_file
 
-INDEX_VERSION = 1
+INDEX_VERSION = 2
 FOLDER, MANIFEST, SHARD_MANIFEST = "index", "manifest.json", "shard.json"
 _M = TypeVar("_M", bound="SavedManifest")
 

@@ -101,8 +101,15 @@ class Bm25Index:
             raise StoreError(f"{folder}: of version {manifest.version}, not {INDEX_VERSION}; {tell_rebuild(folder)}")
         if manifest.corpus != store.manifest.content:
             raise StoreError(f"{store.folder} has changed since it was indexed; {tell_rebuild(folder)}")
+        wanted = part.choose(len(manifest.shards))
+        held = [number for number in wanted if (folder / manifest.shards[number] / SHARD_MANIFEST).is_file()]
+        if held and len(held) < len(wanted):
+            raise StoreError(
+                f"{folder}: only {len(held)} of {len(wanted)} shards are here; name the --part that this machine has, "
+                f"if it has one; else {tell_rebuild(folder)}"
+            )
         if verify:
-            for number in part.choose(len(manifest.shards)):
+            for number in wanted:
                 verify_shard(folder / manifest.shards[number])
         return cls(store, folder, manifest, part)
 
