@@ -38,6 +38,10 @@ class Relations:
         self._traversals = traversals
         self.starts: dict[tuple[str, ...], Mapping[str, Sequence[object]]] = {}
         """By what follows: property → what a plan may begin with (`operations.starting_points`)."""
+        self.choosable: dict[tuple[tuple[str, ...], Group], Sequence[object]] = {}
+        """By what follows and by group: the ways to choose one of it (`operations.starting_points`)."""
+        self.beside: dict[tuple[tuple[str, ...], Edge, bool], Sequence[Edge]] = {}
+        """By what follows: the facts that stand beside a fact (`operations.lookahead`)."""
         self.groups_of = functools.lru_cache(50_000)(self._list_groups)
         self.groups_sharing = functools.lru_cache(50_000)(self._list_sharing)
         self.kin = functools.lru_cache(50_000)(self._list_kin)

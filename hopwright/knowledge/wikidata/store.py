@@ -88,6 +88,10 @@ class GraphStore:
             self._text_start, self._text_blob = view("text_start"), view("text_blob")
         self._property_labels = self._read_property_labels()
         self._known_number = functools.lru_cache(1 << 16)(self._find_number)
+        # Planning and the search for wrong options ask the same of the same few thousand entities.
+        self._objects = functools.lru_cache(1 << 16)(self._find_objects)
+        self._subjects = functools.lru_cache(1 << 15)(self._find_subjects)
+        self._out_edges = functools.lru_cache(1 << 14)(self._read_out_edges)
 
     @classmethod
     def open(cls, folder: Path) -> GraphStore:
@@ -190,10 +194,16 @@ class GraphStore:
 
     def objects(self, subject: str, property: str) -> tuple[str, ...]:
         """All objects of (subject, property, ·)."""
+        return self._objects(subject, property)
+
+    def _find_objects(self, subject: str, property: str) -> tuple[str, ...]:
         return self._ends(subject, property, self._out_start, self._out_edge)
 
     def subjects(self, property: str, object: str) -> tuple[str, ...]:
         """All subjects of (·, property, object)."""
+        return self._subjects(property, object)
+
+    def _find_subjects(self, property: str, object: str) -> tuple[str, ...]:
         return self._ends(object, property, self._in_start, self._in_edge)
 
     def count_subjects(self, property: str, object: str) -> int:
@@ -207,6 +217,9 @@ class GraphStore:
 
     def out_edges(self, subject: str) -> tuple[tuple[str, str], ...]:
         """(property, object) of every triplet that the entity is subject of."""
+        return self._out_edges(subject)
+
+    def _read_out_edges(self, subject: str) -> tuple[tuple[str, str], ...]:
         return self._row(subject, self._out_start, self._out_edge)
 
     def in_edges(self, object: str, limit: int | None = None) -> tuple[tuple[str, str], ...]:

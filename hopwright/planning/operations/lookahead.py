@@ -70,8 +70,17 @@ def can_continue_from(builder: PlanBuilder, readers: tuple[str, ...], entity: st
     )
 
 
-def list_beside(builder: PlanBuilder, readers: Sequence[str], edge: Edge, *, close: bool) -> list[Edge]:
+def list_beside(builder: PlanBuilder, readers: tuple[str, ...], edge: Edge, *, close: bool) -> Sequence[Edge]:
     """The facts of an entity, or of its kin, whose objects the readers can take together with that of a fact."""
+    known, key = builder.relations.beside, (readers, edge, close)
+    if (found := known.get(key)) is None:
+        if len(known) >= _REMEMBERED:
+            known.clear()
+        found = known[key] = _find_beside(builder, readers, edge, close=close)
+    return found
+
+
+def _find_beside(builder: PlanBuilder, readers: tuple[str, ...], edge: Edge, *, close: bool) -> Sequence[Edge]:
     kind = builder.traversals.kinds.kind
     reader = readers[0] if readers else ""
     if reader in OF_BOTH:

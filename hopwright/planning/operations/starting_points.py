@@ -42,6 +42,8 @@ _INTO_SERIES = ("extend", "next-member")
 _TO_END, _ON_TO_END = ("end-member",), ("extend", "end-member")
 _MANY = 60
 """Where fewer facts begin such plans, they are taken so much more seldom: the same few would fill slot after slot."""
+_REMEMBERED = 50_000
+"""So many groups are kept with the ways to choose one of them."""
 _T = TypeVar("_T")
 
 
@@ -214,6 +216,15 @@ def list_closed_choices(builder: PlanBuilder, property: str, owner: str) -> list
 
 def list_choosable(builder: PlanBuilder, group: Group, readers: tuple[str, ...]) -> list[ChoosableGroup]:
     """What of a group can be chosen by each property that several of it have, such as is never disputed."""
+    known, key = builder.relations.choosable, (readers, group)
+    if (found := known.get(key)) is None:
+        if len(known) >= _REMEMBERED:
+            known.clear()
+        found = known[key] = _find_choosable(builder, group, readers)
+    return found  # type: ignore[return-value]
+
+
+def _find_choosable(builder: PlanBuilder, group: Group, readers: tuple[str, ...]) -> list[ChoosableGroup]:
     if not (measured := builder.relations.measured(group)):
         return []
     wanted = can_precede(builder, readers)
