@@ -13,7 +13,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from hopwright.planning.operations import OPERATIONS
-from hopwright.planning.operations.base import Operation
+from hopwright.planning.operations.base import Operation, OperationContext
 from hopwright.planning.operations.claim_operations import CLAIMED
 from hopwright.planning.operations.lookahead import (
     CHOOSING_FROM_LISTS,
@@ -94,6 +94,28 @@ class OperationSequence:
     def names_after(self, place: int) -> tuple[str, ...]:
         """The names of the operations that read the hop at a place (from 0), and what they give, in turn."""
         return self._paths[place]
+
+    def names_from(self, place: int) -> tuple[str, ...]:
+        """The name of the operation at a place, then `names_after` it."""
+        return self._names_from[place]
+
+    @functools.cached_property
+    def _names_from(self) -> tuple[tuple[str, ...], ...]:
+        return tuple((one.name, *after) for one, after in zip(self.operations, self._paths, strict=True))
+
+    @functools.cached_property
+    def contexts(self) -> tuple[OperationContext, ...]:
+        """For each hop where it stands in the plan, as far as that is known before any fact is."""
+        branches = [
+            next((one.name for one, needs in self._after(place) if not needs), "")
+            for place in range(len(self.operations))
+        ]
+        return tuple(
+            OperationContext(readers=names, branch=branch) for names, branch in zip(self._paths, branches, strict=True)
+        )
+
+    def _after(self, place: int) -> Iterator[tuple[Operation, tuple[int, ...]]]:
+        return zip(self.operations[place + 1 :], self.depends_on[place + 1 :], strict=True)
 
     @functools.cached_property
     def keys(self) -> tuple[tuple[int, str, tuple[str, ...]], ...]:

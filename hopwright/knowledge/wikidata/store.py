@@ -178,10 +178,8 @@ class GraphStore:
         number = self._property_number.get(property)
         if number is None:
             return ()
-        start, blob = self._file.view("property_name_start"), self._file.view("property_name_blob")
-        names = _read_texts(start, blob, 1)
         first = self._file.view("property_name_first")[number]
-        return tuple(names[first + 1 : first + self._file.view("property_name_count")[number]])
+        return tuple(self._property_texts[first + 1 : first + self._file.view("property_name_count")[number]])
 
     def entities(self) -> Iterator[str]:
         """All entity ids, by number."""
@@ -484,9 +482,13 @@ class GraphStore:
         what = ", ".join(dict.fromkeys(name for name in classes[:3] if name))
         return f"{what} ({place})" if what and place else what or place
 
+    @functools.cached_property
+    def _property_texts(self) -> list[str]:
+        return _read_texts(self._file.view("property_name_start"), self._file.view("property_name_blob"), 1)
+
     def _read_property_labels(self) -> list[str]:
         view = self._file.view
-        names = _read_texts(view("property_name_start"), view("property_name_blob"), 1)
+        names = self._property_texts
         first, count = view("property_name_first"), view("property_name_count")
         labels = [names[first[i]] if count[i] else "" for i in range(len(self._property_id))]
         if self._has_literals:

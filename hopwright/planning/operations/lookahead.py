@@ -343,13 +343,7 @@ def _can_follow(builder: PlanBuilder, readers: tuple[str, ...], entity: str) -> 
     known = builder.traversals.followed
     if (verdict := known.get((readers, entity))) is None:
         if readers[0] in ("extend", OUTWARD_LOOKUP):
-            edges = [(edge.property, edge.object) for edge in builder.traversals.lookups_from(entity)]
-            edges += [(edge.property, edge.subject) for edge in builder.traversals.reverse_from(entity)]
-            verdict = any(
-                not (readers[0] == OUTWARD_LOOKUP and property in builder.traversals.roles.within)
-                and _can_follow(builder, _follow(builder, readers, property), other)
-                for property, other in edges
-            )
+            verdict = _can_look_up(builder, readers, entity)
         else:
             verdict = _need_of(builder, readers[0])(entity)
             if verdict and readers[0] == "year" and len(readers) > 1:
@@ -379,6 +373,25 @@ def _can_follow(builder: PlanBuilder, readers: tuple[str, ...], entity: str) -> 
             known.clear()
         known[readers, entity] = verdict
     return verdict
+
+
+def _can_look_up(builder: PlanBuilder, readers: tuple[str, ...], entity: str) -> bool:
+    """Whether a look-up leads from an entity to another on which the operations after it can follow."""
+    within, outward = builder.traversals.roles.within, readers[0] == OUTWARD_LOOKUP
+    after, after_within = readers[1:], _follow(builder, readers, next(iter(within), ""))
+    for edge in builder.traversals.lookups_from(entity):
+        if edge.property not in within:
+            if _can_follow(builder, after, edge.object):
+                return True
+        elif not outward and _can_follow(builder, after_within, edge.object):
+            return True
+    for edge in builder.traversals.reverse_from(entity):
+        if edge.property not in within:
+            if _can_follow(builder, after, edge.subject):
+                return True
+        elif not outward and _can_follow(builder, after_within, edge.subject):
+            return True
+    return False
 
 
 def list_joint(builder: PlanBuilder, entity: str) -> list[JointWork]:
