@@ -417,6 +417,14 @@ def _follow(builder: PlanBuilder, readers: tuple[str, ...], property: str) -> tu
 
 def _need_of(builder: PlanBuilder, reader: str) -> Callable[[str], bool]:
     """What an operation needs of the entity that it reads."""
+    known = builder.traversals.needs
+    if (need := known.get(reader)) is None:
+        # It looks at nothing of the builder but its graph, which is that of all others.
+        need = known[reader] = _find_need(builder, reader)
+    return need
+
+
+def _find_need(builder: PlanBuilder, reader: str) -> Callable[[str], bool]:
     measures = builder.traversals.measures
     if reader == "year":
         return lambda entity: any(isinstance(m.value, dt.date) and m.entry.event for m in measures(entity))

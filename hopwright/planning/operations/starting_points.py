@@ -7,6 +7,7 @@ is what the lists are kept by: whichever plan asks first, they are the same.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
@@ -36,7 +37,7 @@ _DRAWN = 16
 _OF_ONE = 0.95
 _SELDOM = 0.2
 _SAMPLED = 120
-_OFTEN = 0.2
+_OFTEN = _SAMPLED // 5
 _SMALLEST_GROUP = 4
 _INTO_SERIES = ("extend", "next-member")
 _TO_END, _ON_TO_END = ("end-member",), ("extend", "end-member")
@@ -266,13 +267,11 @@ def _list_first(builder: PlanBuilder, context: OperationContext) -> Mapping[str,
         if few := _list_ways_into_series(builder, context.readers) or _list_ways_to_joint(builder, context.readers):
             return {name: able for name, edges in few.items() if (able := tuple(filter(begins, edges)))}
         for name, edges in builder.relations.single.items():
-            able = tuple(filter(begins, spread(edges, _SAMPLED)))
-            if able and len(edges) > _SAMPLED:
-                often = len(able) > _OFTEN * _SAMPLED
-                found[name] = edges if often else tuple(filter(begins, spread(edges, 4 * _SAMPLED)))
-            elif able:
-                found[name] = able
-        return found
+            if len(edges) <= _SAMPLED:
+                found[name] = tuple(filter(begins, edges))
+            elif able := tuple(itertools.islice(filter(begins, spread(edges, _SAMPLED)), _OFTEN + 1)):
+                found[name] = edges if len(able) > _OFTEN else tuple(filter(begins, spread(edges, 4 * _SAMPLED)))
+        return {name: able for name, able in found.items() if able}
 
     if _leads_into_series(context.readers):  # what is asked about is the series, not whoever leads into it
         return _focus(builder, ("first", *context.readers), find, lambda edge: edge.object, _find_series_domains)
@@ -445,8 +444,7 @@ def _has_list(builder: PlanBuilder, edge: Edge, place: str) -> bool:
 
 def list_makers(builder: PlanBuilder, work: str) -> list[str]:
     """Those who made a work, as an author or a director did."""
-    roles = builder.traversals.roles
-    made = (roles.made | roles.makers) - set(builder.traversals.table.credits)
+    made = builder.traversals.makers
     return [end for property, end in builder.traversals.graph.out_edges(work) if property in made]
 
 
