@@ -124,6 +124,9 @@ class GraphTraversals:
             for name, entry in table.entity.items()
             if entry.reverse == "alone" and (entry.predicate or entry.reverse_np)
         ]
+        lived = [table.literal[name] for name in (self.roles.birth, self.roles.death) if name in table.literal]
+        self.living = frozenset(kind for entry in lived for kind in entry.subject)
+        """The kinds of entities that are born, or die."""
         self.makers = (self.roles.made | self.roles.makers) - set(table.credits)
         """What joins a work to those who made it, as an author or a director did."""
         self.needs: dict[str, Callable[[str], bool]] = {}
@@ -141,6 +144,7 @@ class GraphTraversals:
         self.nameable = functools.lru_cache(200_000)(self._nameable)
         self.measured = functools.lru_cache(1_000)(self._measured)
         self.alike = functools.lru_cache(2_000)(self._alike)
+        self._labels = functools.lru_cache(100_000)(self._read_label)
         self._names = functools.lru_cache(100_000)(self._names_of)
         self.degree = functools.lru_cache(200_000)(graph.degree)
         self.countries = functools.lru_cache(50_000)(self._list_countries)
@@ -514,12 +518,17 @@ class GraphTraversals:
 
     def gives_away(self, subject: str, object: str) -> bool:
         """Whether a name of the object stands in the subject's: `The Queen` gives Elizabeth II away."""
-        label = self.graph.label(subject)
-        padded = pad(label)
-        return any(contains_alias(label, padded, name) for name in self._names(object))
+        label, padded = self._labels(subject)
+        return any(piece in padded and contains_alias(label, padded, name) for name, piece in self._names(object))
 
-    def _names_of(self, entity: str) -> tuple[str, ...]:
-        return (self.graph.label(entity), *self.graph.aliases(entity)[:20])
+    def _read_label(self, entity: str) -> tuple[str, str]:
+        """An entity's label, as it is and padded."""
+        label = self.graph.label(entity)
+        return label, pad(label)
+
+    def _names_of(self, entity: str) -> tuple[tuple[str, str], ...]:
+        """The names of an entity, each with what a padded text that holds it has in it."""
+        return tuple((name, pad(name)) for name in (self.graph.label(entity), *self.graph.aliases(entity)[:20]))
 
     def _measures(self, entity: str) -> tuple[UsableLiteral, ...]:
         kind = self.kinds.kind(entity)

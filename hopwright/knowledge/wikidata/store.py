@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -91,6 +91,7 @@ class GraphStore:
         # Planning and the search for wrong options ask the same of the same few thousand entities.
         self._objects = functools.lru_cache(1 << 16)(self._find_objects)
         self._subjects = functools.lru_cache(1 << 15)(self._find_subjects)
+        self._literals = functools.lru_cache(1 << 11)(self._read_literals)
         self._out_edges = functools.lru_cache(1 << 14)(self._read_out_edges)
 
     @classmethod
@@ -289,16 +290,16 @@ class GraphStore:
 
     def literals(self, subject: str, property: str = "") -> tuple[LiteralFact, ...]:
         """The entity's literals, by property and then value, as the corpus writes them; of one property if named."""
+        found = self._literals(subject)
+        return tuple([one for one in found if one.property == property]) if property else found
+
+    def _read_literals(self, subject: str) -> tuple[LiteralFact, ...]:
         number = self.number(subject)
         if number < 0 or not self._has_literals:
             return ()
         start, stop = self._literal_start[number], self._literal_start[number + 1]
         label = self._label_at(number) if start < stop else ""
-        rows: Iterable[int] = range(start, stop)
-        if property:
-            wanted = self._property_number.get(property, -1)
-            rows = (row for row in rows if self._literal_property[row] == wanted)
-        return tuple([self._literal_at(row, subject, label) for row in rows])
+        return tuple([self._literal_at(row, subject, label) for row in range(start, stop)])
 
     def literal_subjects(self, property: str) -> tuple[str, ...]:
         """The entities that have a literal of the property."""

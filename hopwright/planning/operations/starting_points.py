@@ -432,6 +432,8 @@ def _has_list(builder: PlanBuilder, edge: Edge, place: str) -> bool:
     owners = traversals.list_owners
     if place == "object":
         return edge.object in owners
+    if traversals.kinds.kind(edge.object) not in traversals.living:
+        return False
     able = {end for _, end in traversals.graph.out_edges(edge.subject)}
     if place == "named":
         able = {edge.subject, *list_makers(builder, edge.subject), *traversals.worked_for(edge.object)}
