@@ -118,9 +118,9 @@ class OperationSequence:
         return zip(self.operations[place + 1 :], self.depends_on[place + 1 :], strict=True)
 
     @functools.cached_property
-    def keys(self) -> tuple[tuple[int, str, tuple[str, ...]], ...]:
+    def keys(self) -> tuple[str, ...]:
         """For each hop what decides whether it can be had: its place, its operation and those that follow."""
-        return tuple((place, one.name, self._paths[place]) for place, one in enumerate(self.operations))
+        return tuple(f"{place} {' '.join(names)}" for place, names in enumerate(self._names_from))
 
     @functools.cached_property
     def _paths(self) -> tuple[tuple[str, ...], ...]:
@@ -165,12 +165,13 @@ class Branch:
         self.last = place == len(programs[0].operations) - 1
         self._programs = programs
         self._next: dict[str, Branch] = {}
-        weights: dict[object, float] = {}
-        first: dict[object, OperationSequence] = {}
+        weights: dict[str, float] = {}
+        first: dict[str, OperationSequence] = {}
         for program in programs:
             key = program.keys[place]
             weights[key] = weights.get(key, 0.0) + program.weight
             first.setdefault(key, program)
+        self._keys = list(first)
         self._ways = list(first.values())
         self._weights = list(weights.values())
         self._reached = list(itertools.accumulate(self._weights))
@@ -179,8 +180,7 @@ class Branch:
         """A program by what it does at the place, by weight; None when all of that is dead (keys of programs)."""
         if not dead:
             return draw_by_cumulative_weights(rng, self._ways, self._reached)
-        place = self.place
-        left = [number for number, way in enumerate(self._ways) if way.keys[place] not in dead]
+        left = [number for number, key in enumerate(self._keys) if key not in dead]
         if not left:
             return None
         return self._ways[draw_by_weights(rng, left, [self._weights[number] for number in left])]

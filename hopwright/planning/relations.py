@@ -46,6 +46,7 @@ class Relations:
         self.groups_sharing = functools.lru_cache(50_000)(self._list_sharing)
         self.kin = functools.lru_cache(50_000)(self._list_kin)
         self.measured = functools.lru_cache(50_000)(self._list_measured)
+        self.edges_around = functools.lru_cache(20_000)(self._list_edges_around)
         self.owners = functools.lru_cache(16)(self._list_owners)
         self.related = functools.lru_cache(50_000)(self._rate)
 
@@ -141,6 +142,11 @@ class Relations:
             found |= dict.fromkeys(group.members)
         found.pop(entity, None)
         return tuple(found)[:_MOST_KIN]
+
+    def _list_edges_around(self, *topics: str) -> tuple[Edge, ...]:
+        """Look-ups of the topics, then of those that belong with them."""
+        kin = [other for topic in topics for other in self.kin(topic)]
+        return tuple(edge for one in dict.fromkeys((*topics, *kin)) for edge in self._traversals.lookups_from(one))
 
     def _rate(self, one: str, other: str) -> float:
         """How closely two entities are related, from 0 (nothing that tells) to 1 (the same)."""

@@ -42,7 +42,6 @@ CHOOSING_FROM_LISTS = JOINT_OPERATIONS | {
 }  # fmt: skip
 """Operations that choose one of a whole list by its date, which nothing asks for afterwards."""
 _PARALLEL = JOINING_OPERATIONS | {"year", "date", "extend"}
-_KIN = 24
 _FEWEST = 3
 _WELL = 6
 """By so many years those who know roughly when something was are wrong."""
@@ -89,7 +88,7 @@ def _find_beside(builder: PlanBuilder, readers: tuple[str, ...], edge: Edge, *, 
     return [
         other
         for other in (
-            builder.traversals.lookups_from(edge.subject) if close else _edges_around(builder, (edge.subject,))
+            builder.traversals.lookups_from(edge.subject) if close else builder.relations.edges_around(edge.subject)
         )
         if other.object != edge.object
         and _are_of_one_circle(builder, edge.subject, edge.property, other)
@@ -151,7 +150,7 @@ def list_partners(builder: PlanBuilder, context: OperationContext) -> list[tuple
     partner = context.partners[0] if context.partners else None
     first_step = builder.draft.steps[0].derivation if builder.draft.steps else None
     found = []
-    for edge in _edges_around(builder, builder.topics):
+    for edge in builder.relations.edges_around(*builder.topics):
         if not builder.admits(edge.object) or not wanted(edge.object):
             continue
         if isinstance(first_step, Lookup) and not _are_of_one_circle(
@@ -328,13 +327,6 @@ def may_enter(builder: PlanBuilder, timeline: str, entity: str) -> bool:
     """
     entry = builder.traversals.table.literal[timeline]
     return bool(entry.holder_when) and (not entry.realm or entry.realm in builder.traversals.countries(entity))
-
-
-def _edges_around(builder: PlanBuilder, topics: Sequence[str]) -> list[Edge]:
-    """Look-ups of the topics, then of those that belong with them."""
-    traversals = builder.traversals
-    kin = [other for topic in topics for other in builder.relations.kin(topic)[:_KIN]]
-    return [edge for one in dict.fromkeys((*topics, *kin)) for edge in traversals.lookups_from(one)]
 
 
 def _can_follow(builder: PlanBuilder, readers: tuple[str, ...], entity: str) -> bool:

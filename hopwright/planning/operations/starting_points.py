@@ -365,11 +365,14 @@ def _draw_edge(builder: PlanBuilder, context: OperationContext, suits: Callable[
     other: Edge | None = None
     for name in builder.rng.choices(names, weights, k=_DRAWN) if any(weights) else ():
         edge = draw(builder.rng, pools[name])
+        in_band = not band or band_of(builder.traversals.degree(edge.subject)) == band
+        if other is not None and not in_band:
+            continue  # of those of another band the first that suits is taken
         if not (builder.admits(edge.subject) and builder.admits(edge.object) and begins(edge) and suits(edge)):
             continue
-        if not band or band_of(builder.traversals.degree(edge.subject)) == band:
+        if in_band:
             return edge
-        other = other or edge
+        other = edge
     if other is None:
         raise PlanningDeadEnd(DeadEnd.START_IN_USE_OR_ALONE)
     return other
