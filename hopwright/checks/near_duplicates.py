@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
 from hopwright.text.matching import fold
 
 NEAR = 0.8

@@ -195,7 +195,7 @@ def move_bounds(hops: Iterable[Hop], table: PropertyTable, years: Mapping[str, i
 
 @functools.lru_cache(maxsize=4096)
 def _read_bounds(entry: EntityProperty | LiteralProperty) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The phrases with which the wordings of a property bound a series in time, and the families of their real names."""
+    """The phrases by which the wordings of a property bound a series in time, and the families of their real names."""
     strings = list_strings(entry)
     phrases = dict.fromkeys(match[0] for one in strings for match in _YEARS.finditer(one))
     if not phrases:
