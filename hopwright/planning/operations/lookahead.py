@@ -151,16 +151,17 @@ def list_partners(builder: PlanBuilder, context: OperationContext) -> list[tuple
     first_step = builder.draft.steps[0].derivation if builder.draft.steps else None
     found = []
     for edge in builder.relations.edges_around(*builder.topics):
+        known = edge.subject in builder.topics
+        # Of most that belong with the topics nothing is asked that is asked of these.
+        if not known and (context.reader in LIST_OPERATIONS or not _is_parallel(builder, context.reader, edge)):
+            continue
         if not builder.admits(edge.object) or not wanted(edge.object):
             continue
         if isinstance(first_step, Lookup) and not _are_of_one_circle(
             builder, first_step.subject, first_step.property, edge
         ):
             continue
-        known = edge.subject in builder.topics
-        if not known and context.reader in LIST_OPERATIONS:
-            continue
-        if not known and not (builder.admits(edge.subject) and _is_parallel(builder, context.reader, edge)):
+        if not known and not builder.admits(edge.subject):
             continue
         if not known and context.reader == "compare" and not _belong_together(builder, builder.topics[0], edge.subject):
             continue
