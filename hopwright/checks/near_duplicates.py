@@ -1,6 +1,6 @@
 """Near duplicates: questions that share most of their pieces of three words, by MinHash, then measured exactly.
 
-Apart from the other checks, for it is asked of a whole set, and its library takes a moment to load.
+Apart from the other checks, for it is asked of a whole set.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from datasketch import MinHash, MinHashLSH
 
 from hopwright.text.matching import fold
 
@@ -42,6 +41,8 @@ class NearDuplicateFinder:
     description = "no two questions are nearly the same"
 
     def __init__(self, limit: float = NEAR) -> None:
+        from datasketch import MinHash, MinHashLSH  # slow to load, and not everybody who imports this looks for any
+
         self._limit = limit
         best = MinHashLSH(threshold=limit - _SLACK, num_perm=_PERMUTATIONS)
         self._bands, self._rows = best.b, best.r

@@ -55,7 +55,8 @@ class _RealNames:
 
     families: Mapping[str, Mapping[str, str]]
     family_of: Mapping[str, str]
-    longest_first: tuple[str, ...]
+    longest_first: tuple[tuple[str, str, str], ...]
+    """Name, its stem (without the `#` of a number), and the stem with a capital letter."""
     generic: Set[str]
     """Words that name nothing real by themselves."""
     phrases: tuple[str, ...]
@@ -121,9 +122,8 @@ class InventedNames:
 def find_real_names(text: str) -> list[str]:
     """The real names of the data that a text mentions, the longest first; a part of a longer one is no mention."""
     found: dict[str, None] = {}
-    for name in _load().longest_first:
-        stem = name.removesuffix("#")
-        if stem not in text and f"{stem[0].upper()}{stem[1:]}" not in text:
+    for name, stem, capital in _load().longest_first:
+        if stem not in text and (capital == stem or capital not in text):
             continue
         if name != stem:
             numbered = dict.fromkeys(re.findall(rf"\b{re.escape(stem)}\d+\b", text))
@@ -131,8 +131,7 @@ def find_real_names(text: str) -> list[str]:
             for one in numbered:
                 text = text.replace(one, "\x00")
             continue
-        variants = [name] if name[0].isupper() else [name, f"{name[0].upper()}{name[1:]}"]
-        for variant in variants:
+        for variant in dict.fromkeys((name, capital)):
             mentions = list(find_mentions(text, variant))
             if mentions:
                 found[name] = None
@@ -187,12 +186,22 @@ def move_bounds(hops: Iterable[Hop], table: PropertyTable, years: Mapping[str, i
         entry = table.entity.get(property) or table.literal.get(property)
         if entry is None:
             continue
-        strings = list_strings(entry)
-        families = {_load().family_of[_split_number(name)[0]] for one in strings for name in find_real_names(one)}
-        step = next((owners[family] for family in sorted(families) if family in owners), base)
-        for phrase in dict.fromkeys(match[0] for one in strings for match in _YEARS.finditer(one)):
+        phrases, families = _read_bounds(entry)
+        step = next((owners[family] for family in families if family in owners), base)
+        for phrase in phrases:
             moved[phrase] = _YEAR.sub(lambda match: str(min(int(match[0]) + step, LAST_YEAR)), phrase)  # noqa: B023
     return moved
+
+
+@functools.lru_cache(maxsize=4096)
+def _read_bounds(entry: EntityProperty | LiteralProperty) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The phrases by which the wordings of a property bound a series in time, and the families of their real names."""
+    strings = list_strings(entry)
+    phrases = dict.fromkeys(match[0] for one in strings for match in _YEARS.finditer(one))
+    if not phrases:
+        return (), ()
+    families = {_load().family_of[_split_number(name)[0]] for one in strings for name in find_real_names(one)}
+    return tuple(phrases), tuple(sorted(families))
 
 
 def move_inner_years(name: str, step: int) -> str:
@@ -338,6 +347,6 @@ def _load() -> _RealNames:
     words = {word for one in phrases for word in one.split()}
     words |= {word for names in raw.values() for frame in names.values() for word in _SLOT.sub("", frame).split()}
     family_of = {name: family for family, names in raw.items() for name in names}
-    return _RealNames(
-        raw, family_of, tuple(sorted(family_of, key=lambda name: (-len(name), name))), generic, phrases, generic | words
-    )
+    stems = [(name, name.removesuffix("#")) for name in sorted(family_of, key=lambda name: (-len(name), name))]
+    longest_first = tuple((name, stem, f"{stem[0].upper()}{stem[1:]}") for name, stem in stems)
+    return _RealNames(raw, family_of, longest_first, generic, phrases, generic | words)

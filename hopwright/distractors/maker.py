@@ -222,6 +222,7 @@ class DistractorMaker:
         self._compare_facts = functools.lru_cache(200_000)(self._siblings.kinship)
         self._around = functools.lru_cache(50_000)(self._list_around)
         self._list_subjects = functools.lru_cache(20_000)(self._read_subjects)
+        self._read_life_then = functools.lru_cache(50_000)(self._find_life_then)
         self._find_similar = functools.lru_cache(20_000)(self._list_similar)
 
     def make(
@@ -1097,7 +1098,7 @@ class DistractorMaker:
         theirs, own = (self._read_life_then(one, year) for one in (candidate, answer))
         return all(one or not other for one, other in zip(theirs, own, strict=True))
 
-    def _read_life_then(self, person: str, year: int) -> tuple[bool, bool]:
+    def _find_life_then(self, person: str, year: int) -> tuple[bool, bool]:
         """Whether somebody may have been grown up by a year, and whether they may have lived in the year before it."""
         born, died = (
             [one.year for one in self._facts.scalars(person, property) if isinstance(one, dt.date)]

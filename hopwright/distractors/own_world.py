@@ -55,9 +55,11 @@ class OwnWorld:
         self._list_callings = functools.lru_cache(100_000)(self._read_callings)
         self._group_objects = functools.lru_cache(256)(self._read_objects)
         self._group_colleagues = functools.lru_cache(512)(self._read_colleagues)
+        self.list_fellows = functools.lru_cache(5_000)(self._list_fellows)
+        self.list_colleagues = functools.lru_cache(5_000)(self._list_colleagues)
         self.measure_foreignness = functools.lru_cache(200_000)(self._measure_foreignness)
 
-    def list_fellows(self, answer: str, property: str) -> list[str]:
+    def _list_fellows(self, answer: str, property: str) -> Sequence[str]:
         """Objects of a property from the answer's own country, then from its neighbours, the least foreign first."""
         by_home = self._group_objects(property, self._similar.kind(answer))
         homes = self.find_homes(answer)
@@ -71,10 +73,10 @@ class OwnWorld:
         ordered = sorted(found, key=lambda one: (self.measure_foreignness(one, answer), gap(one), one))
         return ordered[:_MOST_FELLOWS_GIVEN]
 
-    def list_colleagues(self, answer: str) -> list[str]:
+    def _list_colleagues(self, answer: str) -> Sequence[str]:
         """People of the same country, calling and decades, those best known as the answer is first."""
         if self._similar.kind(answer) != "person" or not self.find_homes(answer):
-            return []
+            return ()
         callings = [one for one in sorted(self._list_callings(answer)) if not self._similar.is_crowded(one)]
         found: dict[str, None] = {}
         for one in callings:

@@ -66,6 +66,7 @@ class PlanBuilder:
         rng: random.Random,
         claims: Sequence[LinkedClaim] = (),
         relations: Relations | None = None,
+        passed: dict[str, bool] | None = None,
     ) -> None:
         self.traversals = traversals
         self.relations = relations or Relations(traversals)
@@ -76,6 +77,8 @@ class PlanBuilder:
         self.rng = rng
         self.draft = PartialPlan()
         self._domains = domains
+        self._passed = {} if passed is None else passed
+        """Which entities these preferences pass by, as far as it was asked; sketches of one plan share it."""
         self._entities: set[str] = set()
         self._tokens: dict[str, str] = {}
 
@@ -128,13 +131,13 @@ class PlanBuilder:
 
     def admits(self, entity: str) -> bool:
         """Whether an entity may still be taken, and is not one of the hubs that this plan passes by."""
-        if (
-            entity in self._entities
-            or self.preferences.closed(entity)
-            or self.traversals.degree(entity) > self.preferences.ceiling
-        ):
-            return False
-        return self._tokens.keys().isdisjoint(self.traversals.tokens(entity))
+        if (passed := self._passed.get(entity)) is None:
+            passed = self._passed[entity] = (
+                self.preferences.closed(entity) or self.traversals.degree(entity) > self.preferences.ceiling
+            )
+        return not (passed or entity in self._entities) and self._tokens.keys().isdisjoint(
+            self.traversals.tokens(entity)
+        )
 
     def list_found(self) -> list[str]:
         """The entities that the steps so far have found."""
@@ -295,7 +298,7 @@ class PlanBuilder:
         return self._domains.of_steps(self.draft.steps)[int(reference[3:]) - 1].domain
 
     def count_domains(self) -> int:
-        """The domains that the steps so far touch."""
+        """How many domains the steps so far touch."""
         return len({ruling.domain for ruling in self._domains.of_steps(self.draft.steps)})
 
     def prefer_name(self, properties: Sequence[str]) -> str:

@@ -111,8 +111,9 @@ class Planner:
         if anchor and not (programs := self._fitting(programs, liking, anchor, kept)):
             raise NoPlanError(Counter({DeadEnd.NOTHING_WITH_ANCHOR.value: 1}))
         layouts = _lay_out(programs, kept) if anchor else [_Layout(book.root(wanted.kind, wanted.answer))]
+        passed: dict[str, bool] = {}
         for number in range(tries):
-            builder = PlanBuilder(self.traversals, self.domains, liking, rng, self.claims, self.relations)
+            builder = PlanBuilder(self.traversals, self.domains, liking, rng, self.claims, self.relations, passed)
             try:
                 layout = draw_by_weights(rng, layouts, [one.weight for one in layouts]) if anchor else layouts[0]
                 wished = min(liking.min_domains, len(topology.depends_on)) if number < 0.8 * tries else 0
@@ -239,7 +240,9 @@ def run_programs(
             mark = builder.mark()
             try:
                 state = _run(program, place, builder, states, anchor if place == layout.start else "", layout.forced)
-                if builder.count_domains() + len(program.operations) - place - 1 < min_domains:
+                left = len(program.operations) - place - 1
+                # One domain is touched in any case: counting them is for the last hops.
+                if left + 1 < min_domains and builder.count_domains() + left < min_domains:
                     raise PlanningDeadEnd(DeadEnd.TOO_FEW_DOMAINS)
                 states.append(state)
                 break
@@ -266,23 +269,16 @@ def _run(
 ) -> StepOutput:
     reader = program.readers[place]
     operation = program.operations[place]
-    partners: tuple[StepOutput, ...] = ()
-    if reader >= 0:
-        partners = tuple(states[need - 1] for need in program.depends_on[reader] if need - 1 < place)
-    here = OperationContext(
-        readers=program.names_after(place),
-        partners=partners,
-        anchor=anchor,
-        forced=forced.get(place) or (forced.get(reader) if operation.name.startswith("compare") else None),
-        branch=next(
-            (
-                one.name
-                for one, needs in zip(program.operations[place + 1 :], program.depends_on[place + 1 :], strict=True)
-                if not needs
-            ),
-            "",
-        ),
-    )
+    here = program.contexts[place]
+    partners = [need - 1 for need in program.depends_on[reader] if need - 1 < place] if reader >= 0 else ()
+    if partners or anchor or forced:
+        here = OperationContext(
+            readers=here.readers,
+            partners=tuple(states[one] for one in partners),
+            anchor=anchor,
+            forced=forced.get(place) or (forced.get(reader) if operation.name.startswith("compare") else None),
+            branch=here.branch,
+        )
     return operation.build(builder, [states[need - 1] for need in program.depends_on[place]], here)
 
 
@@ -295,7 +291,7 @@ def _inputs_suffice(program: OperationSequence, place: int, builder: PlanBuilder
     before = builder.draft.steps[needs[0] - 1].derivation
     if name == "extend" and isinstance(before, Lookup) and before.property in builder.traversals.roles.within:
         name = OUTWARD_LOOKUP
-    names = (name, *program.names_after(place))
+    names = program.names_from(place) if name == program.operations[place].name else (name, *program.names_after(place))
     return can_precede(builder, names)(states[needs[0] - 1].entity)
 
 

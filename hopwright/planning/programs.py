@@ -13,7 +13,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from hopwright.planning.operations import OPERATIONS
-from hopwright.planning.operations.base import Operation
+from hopwright.planning.operations.base import Operation, OperationContext
 from hopwright.planning.operations.claim_operations import CLAIMED
 from hopwright.planning.operations.lookahead import (
     CHOOSING_FROM_LISTS,
@@ -95,10 +95,32 @@ class OperationSequence:
         """The names of the operations that read the hop at a place (from 0), and what they give, in turn."""
         return self._paths[place]
 
+    def names_from(self, place: int) -> tuple[str, ...]:
+        """The name of the operation at a place, then `names_after` it."""
+        return self._names_from[place]
+
     @functools.cached_property
-    def keys(self) -> tuple[tuple[int, str, tuple[str, ...]], ...]:
+    def _names_from(self) -> tuple[tuple[str, ...], ...]:
+        return tuple((one.name, *after) for one, after in zip(self.operations, self._paths, strict=True))
+
+    @functools.cached_property
+    def contexts(self) -> tuple[OperationContext, ...]:
+        """For each hop where it stands in the plan, as far as that is known before any fact is."""
+        branches = [
+            next((one.name for one, needs in self._after(place) if not needs), "")
+            for place in range(len(self.operations))
+        ]
+        return tuple(
+            OperationContext(readers=names, branch=branch) for names, branch in zip(self._paths, branches, strict=True)
+        )
+
+    def _after(self, place: int) -> Iterator[tuple[Operation, tuple[int, ...]]]:
+        return zip(self.operations[place + 1 :], self.depends_on[place + 1 :], strict=True)
+
+    @functools.cached_property
+    def keys(self) -> tuple[str, ...]:
         """For each hop what decides whether it can be had: its place, its operation and those that follow."""
-        return tuple((place, one.name, self._paths[place]) for place, one in enumerate(self.operations))
+        return tuple(f"{place} {' '.join(names)}" for place, names in enumerate(self._names_from))
 
     @functools.cached_property
     def _paths(self) -> tuple[tuple[str, ...], ...]:
@@ -143,12 +165,13 @@ class Branch:
         self.last = place == len(programs[0].operations) - 1
         self._programs = programs
         self._next: dict[str, Branch] = {}
-        weights: dict[object, float] = {}
-        first: dict[object, OperationSequence] = {}
+        weights: dict[str, float] = {}
+        first: dict[str, OperationSequence] = {}
         for program in programs:
             key = program.keys[place]
             weights[key] = weights.get(key, 0.0) + program.weight
             first.setdefault(key, program)
+        self._keys = list(first)
         self._ways = list(first.values())
         self._weights = list(weights.values())
         self._reached = list(itertools.accumulate(self._weights))
@@ -157,8 +180,7 @@ class Branch:
         """A program by what it does at the place, by weight; None when all of that is dead (keys of programs)."""
         if not dead:
             return draw_by_cumulative_weights(rng, self._ways, self._reached)
-        place = self.place
-        left = [number for number, way in enumerate(self._ways) if way.keys[place] not in dead]
+        left = [number for number, key in enumerate(self._keys) if key not in dead]
         if not left:
             return None
         return self._ways[draw_by_weights(rng, left, [self._weights[number] for number in left])]

@@ -38,10 +38,15 @@ class Relations:
         self._traversals = traversals
         self.starts: dict[tuple[str, ...], Mapping[str, Sequence[object]]] = {}
         """By what follows: property → what a plan may begin with (`operations.starting_points`)."""
+        self.choosable: dict[tuple[tuple[str, ...], Group], Sequence[object]] = {}
+        """By what follows and by group: the ways to choose one of it (`operations.starting_points`)."""
+        self.beside: dict[tuple[tuple[str, ...], Edge, bool], Sequence[Edge]] = {}
+        """By what follows: the facts that stand beside a fact (`operations.lookahead`)."""
         self.groups_of = functools.lru_cache(50_000)(self._list_groups)
         self.groups_sharing = functools.lru_cache(50_000)(self._list_sharing)
         self.kin = functools.lru_cache(50_000)(self._list_kin)
         self.measured = functools.lru_cache(50_000)(self._list_measured)
+        self.edges_around = functools.lru_cache(20_000)(self._list_edges_around)
         self.owners = functools.lru_cache(16)(self._list_owners)
         self.related = functools.lru_cache(50_000)(self._rate)
 
@@ -137,6 +142,11 @@ class Relations:
             found |= dict.fromkeys(group.members)
         found.pop(entity, None)
         return tuple(found)[:_MOST_KIN]
+
+    def _list_edges_around(self, *topics: str) -> tuple[Edge, ...]:
+        """Look-ups of the topics, then of those that belong with them."""
+        kin = [other for topic in topics for other in self.kin(topic)]
+        return tuple(edge for one in dict.fromkeys((*topics, *kin)) for edge in self._traversals.lookups_from(one))
 
     def _rate(self, one: str, other: str) -> float:
         """How closely two entities are related, from 0 (nothing that tells) to 1 (the same)."""

@@ -6,7 +6,7 @@ import datetime as dt
 import functools
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import NamedTuple, TypeVar
 
@@ -124,6 +124,13 @@ class GraphTraversals:
             for name, entry in table.entity.items()
             if entry.reverse == "alone" and (entry.predicate or entry.reverse_np)
         ]
+        lived = [table.literal[name] for name in (self.roles.birth, self.roles.death) if name in table.literal]
+        self.living = frozenset(kind for entry in lived for kind in entry.subject)
+        """The kinds of entities that are born, or die."""
+        self.makers = (self.roles.made | self.roles.makers) - set(table.credits)
+        """What joins a work to those who made it, as an author or a director did."""
+        self.needs: dict[str, Callable[[str], bool]] = {}
+        """What operations need of the entity that they read (`operations.lookahead`)."""
         self.followed: dict[tuple[tuple[str, ...], str], bool] = {}
         """What has been found out: whether operations can follow on an entity."""
         self.paired: dict[tuple[tuple[str, ...], str, str], bool] = {}
@@ -137,11 +144,14 @@ class GraphTraversals:
         self.nameable = functools.lru_cache(200_000)(self._nameable)
         self.measured = functools.lru_cache(1_000)(self._measured)
         self.alike = functools.lru_cache(2_000)(self._alike)
+        self._labels = functools.lru_cache(100_000)(self._read_label)
         self._names = functools.lru_cache(100_000)(self._names_of)
         self.degree = functools.lru_cache(200_000)(graph.degree)
         self.countries = functools.lru_cache(50_000)(self._list_countries)
         self.tokens = functools.lru_cache(200_000)(self._tokens)
-        self.facts_of = functools.lru_cache(300)(self._sample_facts)
+        self.facts_of = functools.cache(self._sample_facts)
+        self.part = functools.lru_cache(50_000)(self._part)
+        self._sound = functools.lru_cache(200_000)(self._is_sound)
         self.whole_lists = functools.lru_cache(20_000)(self._list_whole)
         self.joint_works = functools.lru_cache(20_000)(self._list_joint_works)
         self.joint_counts = functools.lru_cache(20_000)(self._list_joint_counts)
@@ -334,7 +344,7 @@ class GraphTraversals:
         tied = {other for property, other in self.graph.out_edges(topic) if property in self.table.credits}
         return tuple(death for death in deaths if death.entity in tied)
 
-    def part(self, whole: WholeList, when: Scalar) -> tuple[tuple[tuple[dt.date, str], ...], ...]:
+    def _part(self, whole: WholeList, when: Scalar) -> tuple[tuple[tuple[dt.date, str], ...], ...]:
         """What of a list lies before a moment and what after it; nothing where one side is empty or not certain."""
         later = [(is_later(one[0], when), one) for one in whole.dates]
         sides = {side: tuple(one for found, one in later if found is side) for side in (False, True)}
@@ -368,9 +378,7 @@ class GraphTraversals:
             if len(subjects) != 1 or subjects[0] == entity or not self.nameable(subjects[0]):
                 continue
             # A subject with several values (the former capitals of a country) is not meant by any one of them.
-            if len(self.graph.objects(subjects[0], property)) == 1 and self._sound(
-                property, entry, subjects[0], entity
-            ):
+            if len(self.graph.objects(subjects[0], property)) == 1 and self._sound(property, subjects[0], entity):
                 found.append(Edge(subjects[0], property, entity))
         return tuple(found)
 
@@ -384,7 +392,7 @@ class GraphTraversals:
             if entry is None or not entry.lookup or len(objects) != 1:
                 continue
             object = objects[0]
-            if self._sound(property, entry, entity, object) and self.nameable(object):
+            if self._sound(property, entity, object) and self.nameable(object):
                 found.append(Edge(entity, property, object))
         return tuple(found)
 
@@ -395,14 +403,15 @@ class GraphTraversals:
             entry = self.table.entity.get(property)
             if entry is None or not entry.lookup:
                 continue
-            if not self._sound(property, entry, subject, entity) or not self.nameable(subject) or self.is_hub(subject):
+            if not self._sound(property, subject, entity) or not self.nameable(subject) or self.is_hub(subject):
                 continue
             if len(self.graph.objects(subject, property)) == 1:
                 found.append(Edge(subject, property, entity))
         return tuple(found)
 
-    def _sound(self, property: str, entry: EntityProperty, subject: str, object: str) -> bool:
+    def _is_sound(self, property: str, subject: str, object: str) -> bool:
         """Whether a fact joins what its property joins, and is not one of those known to mislead."""
+        entry = self.table.entity[property]
         if (subject, property, object) in self.table.misleading:
             return False
         if property in self.table.credits and any(
@@ -509,12 +518,17 @@ class GraphTraversals:
 
     def gives_away(self, subject: str, object: str) -> bool:
         """Whether a name of the object stands in the subject's: `The Queen` gives Elizabeth II away."""
-        label = self.graph.label(subject)
-        padded = pad(label)
-        return any(contains_alias(label, padded, name) for name in self._names(object))
+        label, padded = self._labels(subject)
+        return any(piece in padded and contains_alias(label, padded, name) for name, piece in self._names(object))
 
-    def _names_of(self, entity: str) -> tuple[str, ...]:
-        return (self.graph.label(entity), *self.graph.aliases(entity)[:20])
+    def _read_label(self, entity: str) -> tuple[str, str]:
+        """An entity's label, as it is and padded."""
+        label = self.graph.label(entity)
+        return label, pad(label)
+
+    def _names_of(self, entity: str) -> tuple[tuple[str, str], ...]:
+        """The names of an entity, each with what a padded text that holds it has in it."""
+        return tuple((name, pad(name)) for name in (self.graph.label(entity), *self.graph.aliases(entity)[:20]))
 
     def _measures(self, entity: str) -> tuple[UsableLiteral, ...]:
         kind = self.kinds.kind(entity)
@@ -551,10 +565,9 @@ class GraphTraversals:
 
     def _sample_facts(self, property: str) -> tuple[Edge, ...]:
         """Facts of the property whose subject has no other, taken evenly over all of the graph's."""
-        entry = self.table.entity[property]
         found = []
         for subject, object in self.graph.sample_edges(property, MAX_FACTS):
-            if not self._sound(property, entry, subject, object) or not self.nameable(subject) or self.is_hub(subject):
+            if not self._sound(property, subject, object) or not self.nameable(subject) or self.is_hub(subject):
                 continue
             if len(self.graph.objects(subject, property)) == 1:
                 found.append(Edge(subject, property, object))

@@ -7,10 +7,11 @@ the texts.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict
-from scipy import stats
+from scipy.special import chdtrc
 
 from hopwright.knowledge.external.tally import ClaimFigures, ClaimTally
 from hopwright.knowledge.wikidata.own_ids import is_own_id
@@ -194,7 +195,7 @@ class _Gathered:
             distinct_answers=len(self.answers),
             largest_answer=_find_largest(self.answers),
             letters=letters,
-            letters_p=float(stats.chisquare(list(letters.values())).pvalue) if any(letters.values()) else None,
+            letters_p=_test_evenness(list(letters.values())) if any(letters.values()) else None,
             question_words=_spread(self.words),
             distinct_openings=len(self.openings),
             openings=dict(list(_rank(self.openings).items())[:_OPENINGS_KEPT]),
@@ -213,6 +214,13 @@ class _Gathered:
             own_ids=self.own_ids,
             claims=self.claims.finish(),
         )
+
+
+def _test_evenness(counts: Sequence[int]) -> float:
+    """The p-value of the chi-square test that all counts come from one rate; scipy.stats takes 0.4 s to load."""
+    observed = np.asarray(counts, float)
+    expected = observed.mean()
+    return float(chdtrc(len(counts) - 1, ((observed - expected) ** 2 / expected).sum()))
 
 
 def _share(count: int, total: int) -> Share:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,8 +54,19 @@ from hopwright.wording.rules.rules_writer import RulesWriter, Wording
 
 MAX_ALIASES = 20
 
+_REMEMBERED = 2_000
+"""So many plans are kept with what was made of them: half of all slots draw a plan that another one has drawn."""
+
 _MOST_WORDS = 45
 """Words of a question; readers lose the thread of longer ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """What was made of a plan, whatever its anchor: the item and its checks, or why there is none."""
+
+    item: Item | Rejected
+    checks: tuple[CheckResult, ...] = ()
 
 
 class Synthesizer:
@@ -89,6 +101,7 @@ class Synthesizer:
             table=table, facts=self._planner.traversals.facts, graph=graph, min_domains=wanted.min_domains, kinds=kinds
         )
         self._sources = sources
+        self._drafts: OrderedDict[tuple[str, ...], _Draft] = OrderedDict()
 
     def draft(self, anchors: Sequence[Anchor], start: int, count: int) -> tuple[list[Item], list[Rejected]]:
         """Fill the slots start … start + count - 1; items out + rejections = count."""
@@ -113,15 +126,33 @@ class Synthesizer:
             self.ledger.note_failure(error)
             return Rejected(key=f"slot-{slot}", check="no_plan", reason=str(error))
         self.ledger.note(drawn)
-        item = self.compose(drawn.plan, _refer(drawn))
-        if isinstance(item, Rejected):
-            return item
-        checks = run_checks(item, self.context)
-        failed = next((check for check in checks if check.outcome == "fail"), None)
+        draft = self._find_draft(drawn.plan)
+        if isinstance(draft.item, Rejected):
+            return draft.item
+        provenance = draft.item.provenance.model_copy(update={"anchor": _refer(drawn)})
+        item = draft.item.model_copy(update={"provenance": provenance})
+        failed = next((check for check in draft.checks if check.outcome == "fail"), None)
         if failed is not None:
             return Rejected(key=item.id, check=failed.name, reason=failed.reason, row=item.model_dump_json())
-        coherence = CheckResult(name="coherence", outcome="pass", reason=str(self._drawer.coherence(drawn.plan)))
-        return item.model_copy(update={"checks": (*checks, coherence)})
+        return item.model_copy(update={"checks": draft.checks})
+
+    def _find_draft(self, plan: Plan) -> _Draft:
+        """What is made of a plan; what was made of the latest ones is kept."""
+        key = (plan.id, *(claim.id for claim in plan.claims))
+        if (draft := self._drafts.get(key)) is None:
+            item = self.compose(plan)
+            draft = _Draft(item) if isinstance(item, Rejected) else _Draft(item, self._check(item, plan))
+            self._drafts[key] = draft
+            if len(self._drafts) > _REMEMBERED:
+                self._drafts.popitem(last=False)
+        return draft
+
+    def _check(self, item: Item, plan: Plan) -> tuple[CheckResult, ...]:
+        checks = run_checks(item, self.context)
+        if any(check.outcome == "fail" for check in checks):
+            return checks
+        coherence = CheckResult(name="coherence", outcome="pass", reason=str(self._drawer.coherence(plan)))
+        return (*checks, coherence)
 
     def compose(self, plan: Plan, anchor: AnchorRef | None = None) -> Item | Rejected:
         """Put a proven plan into the rules' words and give it options; not checked yet."""

@@ -1,4 +1,5 @@
 import contextlib
+import random
 from collections import Counter
 from collections.abc import Iterable
 
@@ -8,8 +9,13 @@ from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.source import WikidataSource
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.execution import execute, hops_used, same
+from hopwright.planning.operations.base import OperationContext
+from hopwright.planning.operations.starting_points import _begins, _list_first
 from hopwright.planning.plan import Plan, entities_of, named_entities
+from hopwright.planning.plan_builder import PlanBuilder
 from hopwright.planning.planner import NoPlanError, Planner
+from hopwright.planning.target_distribution import SamplingPreferences
+from hopwright.planning.traversals import spread
 from hopwright.records import Compute, ReverseLookup
 from hopwright.topologies import TOPOLOGIES, Topology
 
@@ -49,6 +55,52 @@ def draw_all(planner: Planner, asked: Iterable[tuple[str, str, str]]) -> list[Pl
         with contextlib.suppress(NoPlanError):
             drawn.append(planner.draw(TOPOLOGIES[name], anchor, key, tries=8))
     return drawn
+
+
+def test_what_is_remembered_of_a_graph_changes_no_plan(planner: Planner, plans: list[Plan]) -> None:
+    asked = [(name, "", f"test:{number}") for number in range(4) for name in SHAPES]
+    known = draw_all(planner, asked)
+    assert known
+    anew = []
+    for one in asked:
+        forget(planner)
+        anew += draw_all(planner, [one])
+    assert anew == known
+
+
+@pytest.mark.parametrize("readers", [("extend", "year"), ("number",), ("extend", "extend")])
+def test_what_begins_plans_is_found_as_if_every_fact_of_a_sample_were_tried(
+    planner: Planner, readers: tuple[str, ...]
+) -> None:
+    context = OperationContext(readers=readers)
+    begins = _begins(start_sketch(planner), context)
+    wanted = {}
+    for name, edges in planner.relations.single.items():
+        able = list(filter(begins, spread(edges, 120)))
+        if len(edges) > 120 and able:
+            able = list(edges) if len(able) > 24 else list(filter(begins, spread(edges, 480)))
+        if able:
+            wanted[name] = able
+    found = _list_first(start_sketch(planner), context)
+    assert {name: list(edges) for name, edges in found.items()} == wanted != {}
+
+
+def start_sketch(planner: Planner) -> PlanBuilder:
+    """A sketch in which nothing is said yet."""
+    return PlanBuilder(
+        planner.traversals, planner.domains, SamplingPreferences(), random.Random(0), relations=planner.relations
+    )
+
+
+def forget(planner: Planner) -> None:
+    """Make everything anew that is remembered between plans, but for what plans may begin with."""
+    relations, traversals = planner.relations, planner.traversals
+    for known in (relations.choosable, relations.beside, traversals.followed, traversals.paired, traversals.needs):
+        known.clear()
+    for owner in (relations, traversals, traversals.graph, traversals.facts):
+        for held in vars(owner).values():
+            if hasattr(held, "cache_clear"):
+                held.cache_clear()
 
 
 def test_running_a_plan_gives_its_values_and_nothing_else(

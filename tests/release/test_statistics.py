@@ -3,9 +3,10 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from hopwright.records import LABELS, CheckResult, Item, Vote
-from hopwright.release.statistics import describe
+from hopwright.release.statistics import _test_evenness, describe
 from tests.builders import all_items, bridge_item, chain_item, converging_item
 
 
@@ -77,6 +78,11 @@ def test_uniform_letters_pass_and_skewed_ones_do_not() -> None:
     even, skewed = describe(letters("ABCD" * 20)).letters_p, describe(letters("A" * 60 + "BCD" * 7)).letters_p
     assert even == pytest.approx(1.0)
     assert skewed is not None and skewed < 0.001
+
+
+@given(st.lists(st.integers(0, 5000), min_size=2, max_size=6).filter(any))
+def test_how_even_letters_are_is_what_scipy_says(counts: list[int]) -> None:
+    assert _test_evenness(counts) == float(stats.chisquare(counts).pvalue)
 
 
 def test_nothing_gives_zeros() -> None:

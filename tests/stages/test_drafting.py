@@ -12,6 +12,7 @@ from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.execution import execute, same, stated_value
 from hopwright.records import Anchor, Compute, Rejected, ReverseLookup
+from hopwright.stages import drafting
 from hopwright.stages.drafting import Synthesizer
 from hopwright.stages.selection import DraftKey, find_frame, select
 from tests.conftest import SAMPLE
@@ -54,6 +55,16 @@ def test_shards_and_earlier_work_make_no_difference(
     other = Synthesizer(sample, default_table(), seed=3)
     late, early = other.draft(anchors, 42, 12), other.draft(anchors, 30, 12)
     assert (early[0] + late[0], early[1] + late[1]) == whole
+
+
+def test_a_plan_that_comes_back_gives_what_it_gave_with_its_own_anchor(
+    anchors: list[Anchor], sample: GraphStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synthesizer = Synthesizer(sample, default_table(), seed=3)
+    kept = [synthesizer.draft(anchors, 0, 80), synthesizer.draft(anchors, 0, 80)]
+    monkeypatch.setattr(drafting, "_REMEMBERED", 0)
+    anew = Synthesizer(sample, default_table(), seed=3).draft(anchors, 0, 80)
+    assert kept == [anew, anew]
 
 
 def test_another_seed_gives_other_items(anchors: list[Anchor], sample: GraphStore) -> None:

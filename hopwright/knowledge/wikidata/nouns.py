@@ -84,19 +84,21 @@ class KindIndex:
         self.graph = graph
         self._lexicon = _load()
         self._sense = functools.lru_cache(400_000)(self._find)
+        self.kind = functools.lru_cache(400_000)(self._find_kind)
+        """The coarse kind; `other` where nothing is known."""
+        self.sort = functools.lru_cache(400_000)(self._find_sort)
+        """The finer class that siblings and comparable entities share: `settlement`, `county`, `footballer`."""
         self._class_sense = functools.lru_cache(20_000)(self._read_class)
 
-    def kind(self, id: str) -> EntityKind:
-        """The coarse kind; `other` where nothing is known."""
+    def _find_kind(self, id: str) -> EntityKind:
         return self._sense(id).kind
+
+    def _find_sort(self, id: str) -> str:
+        return self._sense(id).sort
 
     def noun(self, id: str) -> str:
         """The nearest common noun, singular, without an article: `film`, `Italian municipality`, `cyclist`."""
         return self._sense(id).noun
-
-    def sort(self, id: str) -> str:
-        """The finer class that siblings and comparable entities share: `settlement`, `county`, `footballer`."""
-        return self._sense(id).sort
 
     def phrase(self, id: str) -> str:
         """The label as it stands in running text, with its article or quotation marks (see `definite`)."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -88,6 +88,11 @@ class GraphStore:
             self._text_start, self._text_blob = view("text_start"), view("text_blob")
         self._property_labels = self._read_property_labels()
         self._known_number = functools.lru_cache(1 << 16)(self._find_number)
+        # Planning and the search for wrong options ask the same of the same few thousand entities.
+        self._objects = functools.lru_cache(1 << 16)(self._find_objects)
+        self._subjects = functools.lru_cache(1 << 15)(self._find_subjects)
+        self._literals = functools.lru_cache(1 << 11)(self._read_literals)
+        self._out_edges = functools.lru_cache(1 << 14)(self._read_out_edges)
 
     @classmethod
     def open(cls, folder: Path) -> GraphStore:
@@ -174,10 +179,8 @@ class GraphStore:
         number = self._property_number.get(property)
         if number is None:
             return ()
-        start, blob = self._file.view("property_name_start"), self._file.view("property_name_blob")
-        names = _read_texts(start, blob, 1)
         first = self._file.view("property_name_first")[number]
-        return tuple(names[first + 1 : first + self._file.view("property_name_count")[number]])
+        return tuple(self._property_texts[first + 1 : first + self._file.view("property_name_count")[number]])
 
     def entities(self) -> Iterator[str]:
         """All entity ids, by number."""
@@ -190,10 +193,16 @@ class GraphStore:
 
     def objects(self, subject: str, property: str) -> tuple[str, ...]:
         """All objects of (subject, property, ·)."""
+        return self._objects(subject, property)
+
+    def _find_objects(self, subject: str, property: str) -> tuple[str, ...]:
         return self._ends(subject, property, self._out_start, self._out_edge)
 
     def subjects(self, property: str, object: str) -> tuple[str, ...]:
         """All subjects of (·, property, object)."""
+        return self._subjects(property, object)
+
+    def _find_subjects(self, property: str, object: str) -> tuple[str, ...]:
         return self._ends(object, property, self._in_start, self._in_edge)
 
     def count_subjects(self, property: str, object: str) -> int:
@@ -207,6 +216,9 @@ class GraphStore:
 
     def out_edges(self, subject: str) -> tuple[tuple[str, str], ...]:
         """(property, object) of every triplet that the entity is subject of."""
+        return self._out_edges(subject)
+
+    def _read_out_edges(self, subject: str) -> tuple[tuple[str, str], ...]:
         return self._row(subject, self._out_start, self._out_edge)
 
     def in_edges(self, object: str, limit: int | None = None) -> tuple[tuple[str, str], ...]:
@@ -278,16 +290,16 @@ class GraphStore:
 
     def literals(self, subject: str, property: str = "") -> tuple[LiteralFact, ...]:
         """The entity's literals, by property and then value, as the corpus writes them; of one property if named."""
+        found = self._literals(subject)
+        return tuple([one for one in found if one.property == property]) if property else found
+
+    def _read_literals(self, subject: str) -> tuple[LiteralFact, ...]:
         number = self.number(subject)
         if number < 0 or not self._has_literals:
             return ()
         start, stop = self._literal_start[number], self._literal_start[number + 1]
         label = self._label_at(number) if start < stop else ""
-        rows: Iterable[int] = range(start, stop)
-        if property:
-            wanted = self._property_number.get(property, -1)
-            rows = (row for row in rows if self._literal_property[row] == wanted)
-        return tuple([self._literal_at(row, subject, label) for row in rows])
+        return tuple([self._literal_at(row, subject, label) for row in range(start, stop)])
 
     def literal_subjects(self, property: str) -> tuple[str, ...]:
         """The entities that have a literal of the property."""
@@ -471,9 +483,13 @@ class GraphStore:
         what = ", ".join(dict.fromkeys(name for name in classes[:3] if name))
         return f"{what} ({place})" if what and place else what or place
 
+    @functools.cached_property
+    def _property_texts(self) -> list[str]:
+        return _read_texts(self._file.view("property_name_start"), self._file.view("property_name_blob"), 1)
+
     def _read_property_labels(self) -> list[str]:
         view = self._file.view
-        names = _read_texts(view("property_name_start"), view("property_name_blob"), 1)
+        names = self._property_texts
         first, count = view("property_name_first"), view("property_name_count")
         labels = [names[first[i]] if count[i] else "" for i in range(len(self._property_id))]
         if self._has_literals:

@@ -24,6 +24,7 @@ from hopwright.planning.operations.starting_points import (
     list_closed_choices,
 )
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
+from hopwright.planning.relations import Group
 from hopwright.records.values import Scalar
 
 _NAMED = 4
@@ -61,12 +62,16 @@ def compare(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operati
 
 def first_of(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """The first or last, largest or smallest, of four named entities that share something."""
+    last: Group | None = None
+    free: list[str] = []
     for group, property, able in _draw_groups(builder, context):
         if not builder.admits(group.shared):
             continue
         if context.branch and full_year(builder, group.shared, builder.traversals.roles.death) is None:
             continue  # the other branch starts from what they share
-        values = _values(builder, [one for one in group.members if builder.admits(one)], property)
+        if group is not last:  # the ways to choose one of a group come one after the other
+            last, free = group, [one for one in group.members if builder.admits(one)]
+        values = _values(builder, free, property)
         for winner in builder.rng.sample(able, min(3, len(able))):
             if winner not in values:
                 continue

@@ -42,7 +42,6 @@ CHOOSING_FROM_LISTS = JOINT_OPERATIONS | {
 }  # fmt: skip
 """Operations that choose one of a whole list by its date, which nothing asks for afterwards."""
 _PARALLEL = JOINING_OPERATIONS | {"year", "date", "extend"}
-_KIN = 24
 _FEWEST = 3
 _WELL = 6
 """By so many years those who know roughly when something was are wrong."""
@@ -70,8 +69,17 @@ def can_continue_from(builder: PlanBuilder, readers: tuple[str, ...], entity: st
     )
 
 
-def list_beside(builder: PlanBuilder, readers: Sequence[str], edge: Edge, *, close: bool) -> list[Edge]:
+def list_beside(builder: PlanBuilder, readers: tuple[str, ...], edge: Edge, *, close: bool) -> Sequence[Edge]:
     """The facts of an entity, or of its kin, whose objects the readers can take together with that of a fact."""
+    known, key = builder.relations.beside, (readers, edge, close)
+    if (found := known.get(key)) is None:
+        if len(known) >= _REMEMBERED:
+            known.clear()
+        found = known[key] = _find_beside(builder, readers, edge, close=close)
+    return found
+
+
+def _find_beside(builder: PlanBuilder, readers: tuple[str, ...], edge: Edge, *, close: bool) -> Sequence[Edge]:
     kind = builder.traversals.kinds.kind
     reader = readers[0] if readers else ""
     if reader in OF_BOTH:
@@ -80,7 +88,7 @@ def list_beside(builder: PlanBuilder, readers: Sequence[str], edge: Edge, *, clo
     return [
         other
         for other in (
-            builder.traversals.lookups_from(edge.subject) if close else _edges_around(builder, (edge.subject,))
+            builder.traversals.lookups_from(edge.subject) if close else builder.relations.edges_around(edge.subject)
         )
         if other.object != edge.object
         and _are_of_one_circle(builder, edge.subject, edge.property, other)
@@ -142,17 +150,18 @@ def list_partners(builder: PlanBuilder, context: OperationContext) -> list[tuple
     partner = context.partners[0] if context.partners else None
     first_step = builder.draft.steps[0].derivation if builder.draft.steps else None
     found = []
-    for edge in _edges_around(builder, builder.topics):
+    for edge in builder.relations.edges_around(*builder.topics):
+        known = edge.subject in builder.topics
+        # Of most that belong with the topics nothing is asked that is asked of these.
+        if not known and (context.reader in LIST_OPERATIONS or not _is_parallel(builder, context.reader, edge)):
+            continue
         if not builder.admits(edge.object) or not wanted(edge.object):
             continue
         if isinstance(first_step, Lookup) and not _are_of_one_circle(
             builder, first_step.subject, first_step.property, edge
         ):
             continue
-        known = edge.subject in builder.topics
-        if not known and context.reader in LIST_OPERATIONS:
-            continue
-        if not known and not (builder.admits(edge.subject) and _is_parallel(builder, context.reader, edge)):
+        if not known and not builder.admits(edge.subject):
             continue
         if not known and context.reader == "compare" and not _belong_together(builder, builder.topics[0], edge.subject):
             continue
@@ -321,26 +330,13 @@ def may_enter(builder: PlanBuilder, timeline: str, entity: str) -> bool:
     return bool(entry.holder_when) and (not entry.realm or entry.realm in builder.traversals.countries(entity))
 
 
-def _edges_around(builder: PlanBuilder, topics: Sequence[str]) -> list[Edge]:
-    """Look-ups of the topics, then of those that belong with them."""
-    traversals = builder.traversals
-    kin = [other for topic in topics for other in builder.relations.kin(topic)[:_KIN]]
-    return [edge for one in dict.fromkeys((*topics, *kin)) for edge in traversals.lookups_from(one)]
-
-
 def _can_follow(builder: PlanBuilder, readers: tuple[str, ...], entity: str) -> bool:
     if not readers:
         return True
     known = builder.traversals.followed
     if (verdict := known.get((readers, entity))) is None:
         if readers[0] in ("extend", OUTWARD_LOOKUP):
-            edges = [(edge.property, edge.object) for edge in builder.traversals.lookups_from(entity)]
-            edges += [(edge.property, edge.subject) for edge in builder.traversals.reverse_from(entity)]
-            verdict = any(
-                not (readers[0] == OUTWARD_LOOKUP and property in builder.traversals.roles.within)
-                and _can_follow(builder, _follow(builder, readers, property), other)
-                for property, other in edges
-            )
+            verdict = _can_look_up(builder, readers, entity)
         else:
             verdict = _need_of(builder, readers[0])(entity)
             if verdict and readers[0] == "year" and len(readers) > 1:
@@ -372,6 +368,25 @@ def _can_follow(builder: PlanBuilder, readers: tuple[str, ...], entity: str) -> 
     return verdict
 
 
+def _can_look_up(builder: PlanBuilder, readers: tuple[str, ...], entity: str) -> bool:
+    """Whether a look-up leads from an entity to another on which the operations after it can follow."""
+    within, outward = builder.traversals.roles.within, readers[0] == OUTWARD_LOOKUP
+    after, after_within = readers[1:], _follow(builder, readers, next(iter(within), ""))
+    for edge in builder.traversals.lookups_from(entity):
+        if edge.property not in within:
+            if _can_follow(builder, after, edge.object):
+                return True
+        elif not outward and _can_follow(builder, after_within, edge.object):
+            return True
+    for edge in builder.traversals.reverse_from(entity):
+        if edge.property not in within:
+            if _can_follow(builder, after, edge.subject):
+                return True
+        elif not outward and _can_follow(builder, after_within, edge.subject):
+            return True
+    return False
+
+
 def list_joint(builder: PlanBuilder, entity: str) -> list[JointWork]:
     """What somebody made together with others, whichever of them has the list."""
     traversals = builder.traversals
@@ -395,6 +410,14 @@ def _follow(builder: PlanBuilder, readers: tuple[str, ...], property: str) -> tu
 
 def _need_of(builder: PlanBuilder, reader: str) -> Callable[[str], bool]:
     """What an operation needs of the entity that it reads."""
+    known = builder.traversals.needs
+    if (need := known.get(reader)) is None:
+        # It looks at nothing of the builder but its graph, which is that of all others.
+        need = known[reader] = _find_need(builder, reader)
+    return need
+
+
+def _find_need(builder: PlanBuilder, reader: str) -> Callable[[str], bool]:
     measures = builder.traversals.measures
     if reader == "year":
         return lambda entity: any(isinstance(m.value, dt.date) and m.entry.event for m in measures(entity))

@@ -7,6 +7,7 @@ is what the lists are kept by: whichever plan asks first, they are the same.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
@@ -36,12 +37,14 @@ _DRAWN = 16
 _OF_ONE = 0.95
 _SELDOM = 0.2
 _SAMPLED = 120
-_OFTEN = 0.2
+_OFTEN = _SAMPLED // 5
 _SMALLEST_GROUP = 4
 _INTO_SERIES = ("extend", "next-member")
 _TO_END, _ON_TO_END = ("end-member",), ("extend", "end-member")
 _MANY = 60
 """Where fewer facts begin such plans, they are taken so much more seldom: the same few would fill slot after slot."""
+_REMEMBERED = 50_000
+"""So many groups are kept with the ways to choose one of them."""
 _T = TypeVar("_T")
 
 
@@ -214,6 +217,15 @@ def list_closed_choices(builder: PlanBuilder, property: str, owner: str) -> list
 
 def list_choosable(builder: PlanBuilder, group: Group, readers: tuple[str, ...]) -> list[ChoosableGroup]:
     """What of a group can be chosen by each property that several of it have, such as is never disputed."""
+    known, key = builder.relations.choosable, (readers, group)
+    if (found := known.get(key)) is None:
+        if len(known) >= _REMEMBERED:
+            known.clear()
+        found = known[key] = _find_choosable(builder, group, readers)
+    return found  # type: ignore[return-value]
+
+
+def _find_choosable(builder: PlanBuilder, group: Group, readers: tuple[str, ...]) -> list[ChoosableGroup]:
     if not (measured := builder.relations.measured(group)):
         return []
     wanted = can_precede(builder, readers)
@@ -255,13 +267,11 @@ def _list_first(builder: PlanBuilder, context: OperationContext) -> Mapping[str,
         if few := _list_ways_into_series(builder, context.readers) or _list_ways_to_joint(builder, context.readers):
             return {name: able for name, edges in few.items() if (able := tuple(filter(begins, edges)))}
         for name, edges in builder.relations.single.items():
-            able = tuple(filter(begins, spread(edges, _SAMPLED)))
-            if able and len(edges) > _SAMPLED:
-                often = len(able) > _OFTEN * _SAMPLED
-                found[name] = edges if often else tuple(filter(begins, spread(edges, 4 * _SAMPLED)))
-            elif able:
-                found[name] = able
-        return found
+            if len(edges) <= _SAMPLED:
+                found[name] = tuple(filter(begins, edges))
+            elif able := tuple(itertools.islice(filter(begins, spread(edges, _SAMPLED)), _OFTEN + 1)):
+                found[name] = edges if len(able) > _OFTEN else tuple(filter(begins, spread(edges, 4 * _SAMPLED)))
+        return {name: able for name, able in found.items() if able}
 
     if _leads_into_series(context.readers):  # what is asked about is the series, not whoever leads into it
         return _focus(builder, ("first", *context.readers), find, lambda edge: edge.object, _find_series_domains)
@@ -355,11 +365,14 @@ def _draw_edge(builder: PlanBuilder, context: OperationContext, suits: Callable[
     other: Edge | None = None
     for name in builder.rng.choices(names, weights, k=_DRAWN) if any(weights) else ():
         edge = draw(builder.rng, pools[name])
+        in_band = not band or band_of(builder.traversals.degree(edge.subject)) == band
+        if other is not None and not in_band:
+            continue  # of those of another band the first that suits is taken
         if not (builder.admits(edge.subject) and builder.admits(edge.object) and begins(edge) and suits(edge)):
             continue
-        if not band or band_of(builder.traversals.degree(edge.subject)) == band:
+        if in_band:
             return edge
-        other = other or edge
+        other = edge
     if other is None:
         raise PlanningDeadEnd(DeadEnd.START_IN_USE_OR_ALONE)
     return other
@@ -422,6 +435,8 @@ def _has_list(builder: PlanBuilder, edge: Edge, place: str) -> bool:
     owners = traversals.list_owners
     if place == "object":
         return edge.object in owners
+    if traversals.kinds.kind(edge.object) not in traversals.living:
+        return False
     able = {end for _, end in traversals.graph.out_edges(edge.subject)}
     if place == "named":
         able = {edge.subject, *list_makers(builder, edge.subject), *traversals.worked_for(edge.object)}
@@ -434,8 +449,7 @@ def _has_list(builder: PlanBuilder, edge: Edge, place: str) -> bool:
 
 def list_makers(builder: PlanBuilder, work: str) -> list[str]:
     """Those who made a work, as an author or a director did."""
-    roles = builder.traversals.roles
-    made = (roles.made | roles.makers) - set(builder.traversals.table.credits)
+    made = builder.traversals.makers
     return [end for property, end in builder.traversals.graph.out_edges(work) if property in made]
 
 
