@@ -198,8 +198,8 @@ class EntityProperty(_Entry):
     in it."""
     again: str = ""
     """The {turn} (first or last) member with an object of whom a sentence has told, {he}, {his} or {him}: `the {turn}
-    ceremony at which {he} won [Best Director]`. Of `[A|B]`, B stands where the sentence told of a member of the series;
-    of `<A|B>`, where it told of this very property."""
+    [Cannes Film Festival|festival] at which {he} won …`. Of `[A|B]`, B stands where the sentence told of a member of
+    the series."""
     pronoun: Literal["", "he", "she"] = ""
     """What every object is called again after a `scene`, where all are men or all are women; else the person's own."""
     series: str = ""

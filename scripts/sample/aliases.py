@@ -1,11 +1,12 @@
-"""Aliases that are no names of what bears them: what follows a comma in a longer name (`NJ` of `Hackensack, NJ`), and
-other people's names.
+"""Aliases that are no names of what bears them: what follows a comma in a longer name (`NJ` of `Hackensack, NJ`),
+other people's names, and what all members of a series are called.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from hopwright.knowledge.wikidata.series import load_series
 from hopwright.text.matching import fold
 from sample.gathering import Merge, containers
 
@@ -19,9 +20,11 @@ _STEPS = 4
 
 
 def drop_tails(merge: Merge) -> int:
-    """Take such aliases away, and say how many: tails that name nothing, what somebody or something lies in, and a
-    person's that is the name of another one and has no word in common with their own.
+    """Take such aliases away, and say how many: tails that name nothing, what somebody or something lies in, a person's
+    that is the name of another one and has no word in common with their own, and the noun of a series
+    (`German federal election`).
     """
+    nouns = {fold(one.place.series) for one in load_series()}
     inside = containers(merge)
     for subject, property, object in merge.edges:
         if property in ("P131", "P17"):
@@ -37,6 +40,7 @@ def drop_tails(merge: Merge) -> int:
         if id not in states and id in inside:
             around |= abbreviations
         kept = [one for one in aliases if not _is_tail(one) and (one not in around or _is_short_for(one, label))]
+        kept = [one for one in kept if fold(one) not in nouns]
         if id in people:
             kept = [one for one in kept if called.get(one, id) == id or {*one.split()} & {*label.split()}]
         dropped += len(aliases) - len(kept)

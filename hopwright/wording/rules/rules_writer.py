@@ -96,8 +96,7 @@ _PRONOUNS = {"he": ("he", "his", "him"), "she": ("she", "her", "her"), "it": ("i
 _WHOLE_ROLES = (" minister", " general", " chancellor", " administrator")
 """What a role ends in whose last word is another one: a deputy administrator is no administrator."""
 _EITHER = re.compile(r"\[([^|\]]*)\|([^\]]*)\]")
-_SAME_DEED = re.compile(r"<([^|>]*)\|([^>]*)>")
-"""What stands for one of two in `EntityProperty.again`."""
+"""What stands for one of two in `EntityProperty.scene` and `again`."""
 _THAT_PERSON = re.compile(rf"(\b(?:was|did) (?:{MARK})*)that person(?=\x05* (?:born|die)\b)")
 """Where one of two who were compared is the subject."""
 _OF_NAME = re.compile(r"\b(?:of|the|von|van|Van|De|de|di|da|al|el|bin|ibn|[IVX]+|Jr\.?|Sr\.?)\b")
@@ -485,7 +484,6 @@ class PlanVerbaliser:
         noun = self.table.literal[form.series].series
         of_series = (noun.partition(" of the ")[2] or noun) in self._spell(" ".join(self.openings))
         said = _EITHER.sub(r"\2" if of_series else r"\1", entry.again)
-        said = _SAME_DEED.sub(r"\2" if found.property == form.column else r"\1", said)
         known, alike = [int(form.reference[3:])], self.table.entity[found.property].pronoun or entry.pronoun
         pronoun = alike or self._find_pronoun(self.entity(form.reference))
         role = self._told_as
@@ -660,7 +658,7 @@ class PlanVerbaliser:
         return self._tell_pair(reference, moment) or self._tell_credit(reference, moment) or self.described(reference)
 
     def _tell_pair(self, owner: str, moment: str) -> str:
-        """`its director`, after `One screenwriter wrote X.`, where that writer's death parts the director's list: in
+        """`its director`, after `X had a single screenwriter.`, where that writer's death parts the director's list: in
         `the first film after that film's screenwriter died` it is open which film that is; else empty.
         """
         dead = self._find_dead(moment)
@@ -671,9 +669,11 @@ class PlanVerbaliser:
         did = entry and (entry.did or entry.did_once)
         if not did or not role or not isinstance(lookup, Lookup) or lookup.subject != work:
             return ""
-        self._paired, known, who = dead, [int(dead[3:])], self._call_short(dead)
-        who = "writer" if who[:-3] in did else who  # no librettist wrote the libretto
-        self.openings.append(mark(known, f"One {who} {did} {self.described(work)}."))
+        self._paired, partner, work = dead, self._call_short(dead), self.described(work)
+        # What a film has is a screenwriter; who created a title role is no performer of the opera.
+        plain = self.noun_phrase(int(dead[3:])) == f"the {partner} of {work}"
+        tie = f"{work} had a single {partner}." if plain else f"One {partner} {did} {work}."
+        self.openings.append(mark([int(dead[3:])], upper_first(tie)))
         return mark([int(owner[3:])], f"its {role}")
 
     def _find_dead(self, moment: str) -> str:
