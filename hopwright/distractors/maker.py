@@ -548,10 +548,12 @@ class DistractorMaker:
                 # What stands beside the chosen work leads to what stands beside its screenwriter.
                 ordered = self._lists.order(chosen, sources, task.list_used())
                 offered = {one.id for one in chosen.distractors}
-                # The work of the two that is named may itself be taken for their first.
+                # The work of the two that is named may itself be taken for their first, if less easily than others.
                 assert isinstance(chosen.derivation, Compute)
-                compared_before = list_compared(chosen.derivation, task.answers, self._facts)
-                named = self._lists.find_named(chosen, compared_before, task.list_used())
+                compared_before, used = list_compared(chosen.derivation, task.answers, self._facts), task.list_used()
+                named = self._lists.find_named(chosen, compared_before, used)
+                if self._lists.count_unnamed(chosen, compared_before, used, derivation.property) > 1:
+                    named = []
                 sources = [*named, *sorted(ordered, key=lambda one: one not in offered)]
             held = [one for source in sources for one in self._facts.objects(source, derivation.property)[:1]]
             losers = list(dict.fromkeys(one for one in held if one != answer))
