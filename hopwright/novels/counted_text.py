@@ -40,7 +40,9 @@ _TELLING = re.compile(rf"\b{_TELLS}")
 _TOLD_OF = re.compile(
     rf"(?<={_PAIR})(?P<lead>(?:\s+\w+){{0,3}}\s*[,:]\s*(?:--)?\s*){_QUOTED}|{_QUOTED}(?=[\s,—-]*{_PAIR})"
 )
-_GOES_ON = re.compile(rf"(?P<told>{_TOLD}[\s,—-]*{_PAIR}(?:(?![.!?][^\w{_QUOTED}]+\w)[^{_QUOTED}{_TOLD}])*){_QUOTED}")
+_GOES_ON = re.compile(
+    rf"(?P<told>{_TOLD}[\s,—-]*{_PAIR}(?:(?![.!?][^\w{_QUOTED}]{{1,8}}\w)[^{_QUOTED}{_TOLD}])*){_QUOTED}"
+)
 _INNER = re.compile(r"[a-zà-ÿ,;]\s+([A-ZÀ-Þ][a-zà-ÿ]+)")
 _OPENING = re.compile('["“]')
 _HEADING = re.compile(r"\s*(?:[A-Za-z]+\s+)?([IVXLC]+|\d+)\b")
@@ -116,8 +118,9 @@ class TextReader:
             shouted |= {word.casefold() for word in re.findall(rf"[{_LETTER}]+", text)}
         capitals = {who for word in shouted for who in self._last_words.get(word, ())}
         quotes = list(list_quotes(text))
-        voices, spoken = self._find_voices(names, quotes)
-        people = [one for one in names if one.who & self.persons and not _is_within(one, quotes)]
+        told, said = _part(names, quotes)
+        voices, spoken = self._find_voices(told, said) if quotes else (frozenset[int](), frozenset[int]())
+        people = [one for one in told if one.who & self.persons]
         return Paragraph(
             start=start,
             text=text,
@@ -129,7 +132,7 @@ class TextReader:
             things=any(one.thing for one in names) or _has_strange_word(text, names),
             voices=voices,
             spoken=spoken,
-            called=frozenset(self._list_called(text, names, quotes)),
+            called=frozenset(self._list_called(text, said)),
             shared=not _is_one_voice(text, people, quotes),
             folded=fold(text),
             long_enough=len(_WORD.findall(text)) >= _LEAST,
@@ -163,33 +166,31 @@ class TextReader:
         for one in reversed(found):
             yield from one.here
 
-    def _list_called(
-        self, text: str, names: Sequence[Seen], quotes: Sequence[tuple[int, int]]
-    ) -> Iterator[int]:
-        for one in names:
-            if len(one.who) == 1 and _is_within(one, quotes):
+    def _list_called(self, text: str, said: Sequence[Seen]) -> Iterator[int]:
+        for one in said:
+            if len(one.who) == 1:
                 (who,) = one.who
                 if who in self._own_words and self._own_words[who] & set(text[one.start : one.end].split()):
                     yield who
 
     def _find_voices(
-        self, names: Sequence[Seen], quotes: Sequence[tuple[int, int]]
+        self, told: Sequence[Seen], said: Sequence[Seen]
     ) -> tuple[frozenset[int], frozenset[int]]:
-        opened = [start for start, _ in quotes]
-        found: tuple[set[int], set[int]] = (set(), set())
-        for seen in names if quotes else ():
-            before = bisect_right(opened, seen.start) - 1
-            spoken = before >= 0 and seen.start < quotes[before][1]
-            if seen.thing or seen.unnamed:
-                continue
-            if not seen.who:
-                found[spoken].add(SOMEBODY)
-            found[spoken].update(seen.who | seen.within if spoken else seen.who & self.persons)
-        return frozenset(found[0]), frozenset(found[1])
+        """Whom names outside quotations and inside them may mean."""
+        outside, inside = ([one for one in names if not one.thing and not one.unnamed] for names in (told, said))
+        voices = {who for one in outside for who in (one.who & self.persons if one.who else {SOMEBODY})}
+        spoken = {who for one in inside for who in (one.who | one.within if one.who else {SOMEBODY, *one.within})}
+        return frozenset(voices), frozenset(spoken)
 
 
-def _is_within(one: Seen, quotes: Sequence[tuple[int, int]]) -> bool:
-    return any(start <= one.start < end for start, end in quotes)
+def _part(names: Sequence[Seen], quotes: Sequence[tuple[int, int]]) -> tuple[list[Seen], list[Seen]]:
+    """The names outside quotations, and those inside."""
+    opened = [start for start, _ in quotes]
+    found: tuple[list[Seen], list[Seen]] = ([], [])
+    for one in names:
+        before = bisect_right(opened, one.start) - 1
+        found[before >= 0 and one.start < quotes[before][1]].append(one)
+    return found
 
 
 def _list_own_words(name: str) -> set[str]:
@@ -201,12 +202,13 @@ def _list_own_words(name: str) -> set[str]:
 def _has_strange_word(text: str, names: Sequence[Seen]) -> bool:
     """Whether a sentence has a capital in it that is no listed name's, and no word that is none: it may be a place."""
     known = load_name_words()
-    return any(
-        match[1] not in known.harmless
-        and match[1] not in known.titles
-        and all(match.end() <= one.start or one.end <= match.start(1) for one in names)
-        for match in _INNER.finditer(text)
-    )
+    starts = [one.start for one in names]
+    for match in _INNER.finditer(text):
+        before = bisect_left(starts, match.end()) - 1
+        free = before < 0 or names[before].end <= match.start(1)
+        if free and match[1] not in known.harmless and match[1] not in known.titles:
+            return True
+    return False
 
 
 def _is_one_voice(text: str, people: Sequence[Seen], quotes: Sequence[tuple[int, int]]) -> bool:

@@ -83,6 +83,9 @@ class WindowCounter:
         if any(hop.step == "asked" for hop in item.hops):
             yield from self._refute_names(item)
         for hop, own in zip(item.hops, places, strict=True):
+            called = self._call_chapter(own[0], hop.chapter) if hop.chapter else ""
+            if called not in hop.question or called not in item.question:
+                yield f"hop {hop.index}: the question does not say the volume of its chapter"
             for reason in self._refute_hop(hop, given if hop.depends_on else None, own):
                 yield f"hop {hop.index}: {reason}"
             given = hop.entity
@@ -158,8 +161,6 @@ class WindowCounter:
             return
         yield from self._refute_speech(hop, names, places)
         shown = self._list_shown(hop, everything)
-        if hop.chapter and shown and self._call_chapter(shown[0], hop.chapter) not in hop.question:
-            yield "the question does not say the volume"
         if hop.chapter and sum(names <= self.paragraphs[one].possible for one in shown) < 2:
             yield "its chapter names who is asked about once"
         own = places if hop.step == "chapters" else places[:1]

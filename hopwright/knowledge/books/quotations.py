@@ -29,7 +29,7 @@ _TELL = re.compile(rf"\b(?:{_TELLS})\b")
 _TELL_BEFORE = re.compile(rf"\b(?:{_TELLS})\s+$")
 _TELL_AFTER = re.compile(rf"\s+(?:{_TELLS})\b")
 _LEADS_IN = re.compile(r"(?:\s+\w+){0,3}\s*[,:]\s*(?:--)?\s*")
-_NEW_SENTENCE = re.compile(r"[.!?]\W+\w")
+_NEW_SENTENCE = re.compile(r"[.!?]\W{1,8}\w")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,11 @@ def is_one_voice(text: str, start: int, end: int, names: Sequence[tuple[int, int
     quotes = list(list_quotes(text, start, end))
     opened = [first - 1 for first, _ in quotes] + [end]
     closed = [start] + [last + 1 for _, last in quotes]
-    gaps = [_read_gap(text, first, last, names) for first, last in zip(closed, opened, strict=True)]
+    starts = [first for first, _ in names]
+    gaps = [
+        _read_gap(text, first, last, names[bisect_left(starts, first) : bisect_left(starts, last)])
+        for first, last in zip(closed, opened, strict=True)
+    ]
     if not all(gap.sound for gap in gaps):
         return False
     return all(
@@ -121,8 +125,6 @@ def _read_gap(text: str, start: int, end: int, names: Sequence[tuple[int, int]])
     tags: list[tuple[int, int]] = []
     leads_in = False
     for first, last in names:
-        if first < start or last > end:
-            continue
         if before := _TELL_BEFORE.search(text[max(start, first - _FAR) : first]):
             tags.append((first - len(before[0]), last))
         if after := _TELL_AFTER.match(text, last, end):

@@ -123,6 +123,7 @@ class WindowReader:
         self._headings = [read_number(one.title) if one.kind == "chapter" else None for one in book.chapters]
         self._voices: dict[int, _Voices] = {}
         self._strange: dict[int, bool] = {}
+        self._no_names = load_name_words().harmless | load_name_words().titles
         self._own_words = {one.id: find_own_words(one.name) for one in graph.entities}
         self._speakers: dict[int, list[int]] = defaultdict(list)
         for spoken in graph.quotations:
@@ -187,10 +188,11 @@ class WindowReader:
         may be a place."""
         block = self.book.blocks[index]
         if index not in self._strange:
-            known = load_name_words()
+            mentions = self.graph.by_block[index]
+            starts = [one.start for one in mentions]
             self._strange[index] = any(
-                match[1] not in known.harmless | known.titles
-                and not any(one.start < match.end() and match.start(1) < one.end for one in self.graph.by_block[index])
+                match[1] not in self._no_names
+                and ((before := bisect_left(starts, match.end()) - 1) < 0 or mentions[before].end <= match.start(1))
                 for match in _INNER_CAPITAL.finditer(self.book.text, block.start, block.end)
             )
         return self._strange[index]
