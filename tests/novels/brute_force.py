@@ -1,7 +1,5 @@
 """A search that confirms questions about novels from released files and books, and knows no line of the product.
 
-It has the list of titles and of words that are no names from there, as it has the names from the released files.
-
 It reads the items as JSON, cuts the windows out of the books' files, splits them at blank lines, and looks for the
 listed names with one regular expression. Then it runs a chain as a program over any set of paragraphs: all of them, and
 all but one of a hop's.
@@ -12,14 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
-
-from hopwright.knowledge.books.name_words import load_name_words
 
 Answer = int | str
 """An entity's number, a number of chapters as digits, or UNSURE."""
@@ -55,9 +52,12 @@ _PRESENT = "exclaims|adds|observes|repeats|remarks|murmurs|whispers|inquires|enq
 _ANY_SAID = re.compile(rf"\b(?:{_SAID}|{_PRESENT}|burst out)\b".replace("thought|", ""))
 _VOLUME = re.compile(r"^[ \t]*VOLUME[ \t]+([IVXLC]+)[ \t]*\r?$", re.MULTILINE)
 _WITHIN = re.compile(r"[a-zà-ÿ,;]\s+(?=([A-ZÀ-Þ][a-zà-ÿ]+))")
-_NO_PLACE = load_name_words().harmless | load_name_words().titles
-"""Words with a capital that name no place: a list of words, and not what is counted here."""
-_TITLES = load_name_words().titles
+_LISTS = tomllib.loads(
+    (Path(__file__).resolve().parents[2] / "hopwright" / "knowledge" / "books" / "names.toml").read_text("utf-8")
+)
+"""Lists of words, which are no code: titles, and what is capitalised and names nobody."""
+_TITLES = {word for line in _LISTS["titles"].values() for word in line.split()}
+_NO_PLACE = _TITLES | {word for line in _LISTS["nobody"].values() for word in line.split()}
 
 
 @dataclass(frozen=True)
