@@ -16,11 +16,13 @@ class NamedParagraph:
     position: tokens of the window before it. usable: long enough to carry a hop. chapter: its number among the counted
     chapters of its part, None elsewhere. sure and possible: whom and what it names surely, or may name. unknown: it
     holds a name of which nothing is known. unnamed: it speaks of somebody without a name, as of her aunt. things: it
-    names what is neither a person nor a place. speakers: who are surely named as speaking in it.
-    voices: whom names outside the spoken words may name as speaking, -1 standing for somebody of whom nothing is known;
-    none where nothing is spoken. spoken: whom names inside the spoken words may mean, -1 standing for somebody of whom
-    nothing sure is known. heading: the number that its chapter's heading gives, None where the window lacks that
-    heading or has another one of that number.
+    names what is neither a person nor a place, or has a word that may. speakers: who are surely named as speaking
+    in it. shared: somebody else may say some of its words. voices: whom names outside the spoken words may name as
+    speaking, -1 standing for somebody of whom nothing is known; none where nothing is spoken. spoken: whom names
+    inside the spoken words may mean, -1 standing for somebody of whom nothing sure is known. called: whom a name
+    inside them surely means that has a word of the name by which questions call them. heading: the number that its
+    chapter's heading gives, None where the window lacks that heading, has another one of that number, or begins the
+    count anew and no volume says where.
     """
 
     block: int
@@ -33,8 +35,10 @@ class NamedParagraph:
     unnamed: bool = False
     things: bool = False
     speakers: tuple[int, ...] = ()
+    shared: bool = False
     voices: frozenset[int] = frozenset()
     spoken: frozenset[int] = frozenset()
+    called: frozenset[int] = frozenset()
     heading: int | None = None
 
 

@@ -27,11 +27,12 @@ class NamedEntity(Record):
 
 
 class ChapterStart(Record):
-    """Where a chapter begins; one that is not counted, as a prologue, has the number 0."""
+    """Where a chapter begins; one that is not counted, as a prologue, has the number 0. volume: as its heading says."""
 
     start: Offset
     part: int
     number: int
+    volume: str = ""
 
 
 class BookNames(Record):
@@ -105,5 +106,5 @@ def _list_chapters(book: Book) -> tuple[ChapterStart, ...]:
         if before is None or before.part != chapter.part or before.kind != chapter.kind:
             part, number = part + 1, 0
         number = number + 1 if counted else 0
-        rows.append(ChapterStart(start=chapter.start, part=part, number=number))
+        rows.append(ChapterStart(start=chapter.start, part=part, number=number, volume=chapter.volume))
     return tuple(rows)

@@ -10,6 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from hopwright.knowledge.books.name_words import load_name_words
 from hopwright.novels.book_names import BookNames
 
 _VERBS = (
@@ -27,6 +28,22 @@ _SAID_AFTER = re.compile(rf"[\s,]*\b(?:{_VERBS})\s+")
 _SAYS_NEXT = re.compile(rf"\s+(?:{_VERBS})\b(?!\s+(?:that|if|whether|how|what|why|he|she|it|they|nothing|so)\b)")
 """`"…?" Elizabeth replied that it was` tells her own answer, and not who spoke."""
 _SAID_BEFORE = re.compile(rf"\s+(?:{_VERBS})(?:\s+\w+){{0,3}}\s*[,:]\s*(?:--)?\s*")
+_TELLS = (
+    rf"(?:{_VERBS}|cries|replies|answers|asks|returns|continues|exclaims|adds|observes|repeats|remarks|murmurs|whispers"
+    r"|inquires|enquires|demands|interrupts|begins|pursued|pursues|proceeded|shouted|screamed|muttered|growled|echoed"
+    r"|suggested|went\s+on|put\s+in|broke\s+in|burst\s+out)\b"
+)
+_NAME, _PAIR, _QUOTED, _TOLD = "\ue000\ue001\ue002\ue003"
+"""Marks for a name, for one with a word of saying, for a quotation, and for one that such a pair tells of."""
+_BESIDE = re.compile(rf"\b{_TELLS}\s+{_NAME}|{_NAME}\s+{_TELLS}")
+_TELLING = re.compile(rf"\b{_TELLS}")
+_TOLD_OF = re.compile(
+    rf"(?<={_PAIR})(?P<lead>(?:\s+\w+){{0,3}}\s*[,:]\s*(?:--)?\s*){_QUOTED}|{_QUOTED}(?=[\s,—-]*{_PAIR})"
+)
+_GOES_ON = re.compile(
+    rf"(?P<told>{_TOLD}[\s,—-]*{_PAIR}(?:(?![.!?][^\w{_QUOTED}]{{1,8}}\w)[^{_QUOTED}{_TOLD}])*){_QUOTED}"
+)
+_INNER = re.compile(r"[a-zà-ÿ,;]\s+([A-ZÀ-Þ][a-zà-ÿ]+)")
 _OPENING = re.compile('["“]')
 _HEADING = re.compile(r"\s*(?:[A-Za-z]+\s+)?([IVXLC]+|\d+)\b")
 _DIGITS = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
@@ -55,7 +72,9 @@ class Paragraph:
     """One paragraph of a window.
 
     sure and possible: whom it surely names, or may name. stranger: it holds a name of which nothing is known. unnamed:
-    it speaks of somebody without a name. voices: whom names outside quotation marks may mean, SOMEBODY for one of whom
+    it speaks of somebody without a name. things: it names what is neither a person nor a place, or has a word that may.
+    called: whom a name in the spoken words surely means by a word of its own name. shared: it is not sure that one
+    alone says all of them. voices: whom names outside quotation marks may mean, SOMEBODY for one of whom
     nothing is known; nobody where there are no marks.
     """
 
@@ -69,6 +88,8 @@ class Paragraph:
     things: bool
     voices: frozenset[int]
     spoken: frozenset[int]
+    called: frozenset[int]
+    shared: bool
     folded: str
     long_enough: bool
 
@@ -83,6 +104,7 @@ class TextReader:
         self._things = frozenset(names.things)
         self._unnamed = frozenset(names.unnamed)
         self._forms = _sort_forms(names.forms)
+        self._own_words = {one.id: _list_own_words(one.name) for one in names.entities}
         self._last_words: dict[str, set[int]] = {}
         for one in names.entities:
             for alias in one.aliases:
@@ -95,7 +117,10 @@ class TextReader:
         if len(_WORD.findall(text)) <= 15 and text.rstrip(" _)")[-1:] not in ".!?,;”\"":
             shouted |= {word.casefold() for word in re.findall(rf"[{_LETTER}]+", text)}
         capitals = {who for word in shouted for who in self._last_words.get(word, ())}
-        voices, spoken = self._find_voices(text, names)
+        quotes = list(list_quotes(text))
+        told, said = _part(names, quotes)
+        voices, spoken = self._find_voices(told, said) if quotes else (frozenset[int](), frozenset[int]())
+        people = [one for one in told if one.who & self.persons]
         return Paragraph(
             start=start,
             text=text,
@@ -104,9 +129,11 @@ class TextReader:
             possible=frozenset(unite(names) | capitals).union(*(one.within for one in names)),
             stranger=any(not one.who and not one.thing and not one.unnamed for one in names),
             unnamed=any(one.unnamed for one in names),
-            things=any(one.thing for one in names),
+            things=any(one.thing for one in names) or _has_strange_word(text, names),
             voices=voices,
             spoken=spoken,
+            called=frozenset(self._list_called(text, said)),
+            shared=not _is_one_voice(text, people, quotes),
             folded=fold(text),
             long_enough=len(_WORD.findall(text)) >= _LEAST,
         )
@@ -139,19 +166,66 @@ class TextReader:
         for one in reversed(found):
             yield from one.here
 
-    def _find_voices(self, text: str, names: Sequence[Seen]) -> tuple[frozenset[int], frozenset[int]]:
-        quotes = list(list_quotes(text))
-        opened = [start for start, _ in quotes]
-        found: tuple[set[int], set[int]] = (set(), set())
-        for seen in names if quotes else ():
-            before = bisect_right(opened, seen.start) - 1
-            spoken = before >= 0 and seen.start < quotes[before][1]
-            if seen.thing or seen.unnamed:
-                continue
-            if not seen.who:
-                found[spoken].add(SOMEBODY)
-            found[spoken].update(seen.who | seen.within if spoken else seen.who & self.persons)
-        return frozenset(found[0]), frozenset(found[1])
+    def _list_called(self, text: str, said: Sequence[Seen]) -> Iterator[int]:
+        for one in said:
+            if len(one.who) == 1:
+                (who,) = one.who
+                if who in self._own_words and self._own_words[who] & set(text[one.start : one.end].split()):
+                    yield who
+
+    def _find_voices(
+        self, told: Sequence[Seen], said: Sequence[Seen]
+    ) -> tuple[frozenset[int], frozenset[int]]:
+        """Whom names outside quotations and inside them may mean."""
+        outside, inside = ([one for one in names if not one.thing and not one.unnamed] for names in (told, said))
+        voices = {who for one in outside for who in (one.who & self.persons if one.who else {SOMEBODY})}
+        spoken = {who for one in inside for who in (one.who | one.within if one.who else {SOMEBODY, *one.within})}
+        return frozenset(voices), frozenset(spoken)
+
+
+def _part(names: Sequence[Seen], quotes: Sequence[tuple[int, int]]) -> tuple[list[Seen], list[Seen]]:
+    """The names outside quotations, and those inside."""
+    opened = [start for start, _ in quotes]
+    found: tuple[list[Seen], list[Seen]] = ([], [])
+    for one in names:
+        before = bisect_right(opened, one.start) - 1
+        found[before >= 0 and one.start < quotes[before][1]].append(one)
+    return found
+
+
+def _list_own_words(name: str) -> set[str]:
+    """The words of a name but for its titles, if it has others."""
+    titles = load_name_words().titles
+    return {word for word in name.split() if word.rstrip(".") not in titles} or set(name.split())
+
+
+def _has_strange_word(text: str, names: Sequence[Seen]) -> bool:
+    """Whether a sentence has a capital in it that is no listed name's, and no word that is none: it may be a place."""
+    known = load_name_words()
+    starts = [one.start for one in names]
+    for match in _INNER.finditer(text):
+        before = bisect_left(starts, match.end()) - 1
+        free = before < 0 or names[before].end <= match.start(1)
+        if free and match[1] not in known.harmless and match[1] not in known.titles:
+            return True
+    return False
+
+
+def _is_one_voice(text: str, people: Sequence[Seen], quotes: Sequence[tuple[int, int]]) -> bool:
+    """Whether every quotation has the name of somebody and a word of saying right beside it, or goes on in the sentence
+    behind such a pair, and no word of saying stands without a name."""
+    spans = [(start - 1, min(end + 1, len(text)), _QUOTED) for start, end in quotes]
+    spans += [(one.start, one.end, _NAME) for one in people]
+    drawn: list[str] = []
+    place = 0
+    for start, end, mark in sorted(spans):
+        drawn += [text[place:start], mark]
+        place = end
+    plan = _BESIDE.sub(_PAIR, "".join([*drawn, text[place:]]))
+    if _TELLING.search(plan):
+        return False
+    plan = _TOLD_OF.sub(lambda match: (match["lead"] or "") + _TOLD, plan)
+    return _QUOTED not in _GOES_ON.sub(lambda match: match["told"], plan)
 
 
 @dataclass(slots=True)

@@ -83,6 +83,9 @@ class WindowCounter:
         if any(hop.step == "asked" for hop in item.hops):
             yield from self._refute_names(item)
         for hop, own in zip(item.hops, places, strict=True):
+            called = self._call_chapter(own[0], hop.chapter) if hop.chapter else ""
+            if called not in hop.question or called not in item.question:
+                yield f"hop {hop.index}: the question does not say the volume of its chapter"
             for reason in self._refute_hop(hop, given if hop.depends_on else None, own):
                 yield f"hop {hop.index}: {reason}"
             given = hop.entity
@@ -182,11 +185,13 @@ class WindowCounter:
             return
         for place in places:
             one = self.paragraphs[place]
-            if len(one.voices) != 1 or self._find_speakers(place) != one.voices:
+            if len(one.voices) != 1 or one.shared or self._find_speakers(place) != one.voices:
                 yield "who speaks is not sure"
         own = self.paragraphs[places[-1]]
-        if hop.step in ("voice", "teller") and not names <= own.spoken:
+        if hop.step in ("voice", "teller") and not names <= own.called:
             yield "its names are not spoken"
+        if hop.step in ("mentioned", "site") and hop.entity not in own.called:
+            yield "its answer is spoken of by another name"
         if hop.step in ("reply", "answered") and hop.entity in own.voices:
             yield "the next to speak is who spoke"
         if hop.step in ("mentioned", "site", "answered", "teller") and names:
@@ -277,11 +282,15 @@ class WindowCounter:
         """For each paragraph the number in the heading of its chapter, if the window has it and no other of it."""
         starts = [one.start for one in self._names.chapters]
         spoken = [bisect_right(starts, one.start) - 1 for one in self.paragraphs]
+        held = [self._names.chapters[chapter] for chapter in sorted(set(spoken) - {-1})]
+        parts = {(one.part, one.volume) for one in held if one.number}
+        if len(parts) > 1 and not all(volume for _, volume in parts):
+            return [None] * len(spoken)
         numbers: dict[int, int] = {}
         every: list[int] = []
         for chapter in sorted(set(spoken) - {-1}):
-            held = self._by_start.get(starts[chapter])
-            number = read_heading(self.paragraphs[held].text) if held is not None else None
+            first = self._by_start.get(starts[chapter])
+            number = read_heading(self.paragraphs[first].text) if first is not None else None
             if self._names.chapters[chapter].number and number is not None:
                 numbers[chapter] = number
             # A chapter whose heading is before the window has the number of the list.
@@ -291,17 +300,23 @@ class WindowCounter:
             for chapter in spoken
         ]
 
+    def _call_chapter(self, place: int, number: int) -> str:
+        """How a question has to call the chapter of a paragraph."""
+        start = self.paragraphs[place].start
+        volume = next((one.volume for one in reversed(self._names.chapters) if one.start <= start), "")
+        return f"{volume}, Chapter {number}" if volume else f"Chapter {number}"
+
     def _listen(
         self, step: str, place: int, shown: Sequence[int], speaker: frozenset[int] | set[int]
     ) -> tuple[set[int], set[int]]:
-        """Whom the speaker of a paragraph names in it, or who is the next to be named as speaking."""
+        """Whom the speaker of a paragraph names in it, or who else is the next to be named as speaking."""
         one = self.paragraphs[place]
         if step in ("mentioned", "site"):
             found = set(one.spoken & (self._reader.persons if step == "mentioned" else self._reader.places))
             more = one.unnamed if step == "mentioned" else one.things
             sure = found <= one.sure and not more and SOMEBODY not in one.spoken and one.voices == speaker
             return found if sure else {*found, SOMEBODY}, {place}
-        following = next((other for other in shown if other > place and self.paragraphs[other].voices), None)
+        following = next((other for other in shown if other > place and self.paragraphs[other].voices - speaker), None)
         if following is None:
             return set(), {place}
         voices = self.paragraphs[following].voices

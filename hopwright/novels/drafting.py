@@ -361,7 +361,9 @@ class NovelDrafter:
     def _name(self, step: Step, quoted: Stretch | None) -> NamedStep:
         entities = [self.novel.graph.entities[clue] for clue in step.clues]
         words = quote_words(self.novel.book.text[quoted.start : quoted.end]) if quoted else ""
-        return NamedStep(step, tuple((one.name, one.kind) for one in entities), words)
+        chapter = self.novel.book.chapters[self.novel.book.blocks[step.places[0]].chapter]
+        volume = chapter.volume if step.chapter else ""
+        return NamedStep(step, tuple((one.name, one.kind) for one in entities), words, volume)
 
     def _give(self, step: Step) -> Given:
         entity = self.novel.graph.entities[step.answer]

@@ -25,6 +25,7 @@ from hopwright.planning.mention_steps import (
     PAIRED,
     Step,
     StepKind,
+    find_other_voice,
     read_answering,
     read_mentioned,
     read_only_voice,
@@ -206,7 +207,7 @@ def _speaks_surely(window: NamedWindow, step: Step, names: tuple[int, ...]) -> b
     whom a reader takes for the speaker, although a word of saying that is not known stands beside."""
     if step.kind == "voice":
         paragraph = window.paragraphs[step.places[0]]
-        return read_only_voice(paragraph) == step.answer and paragraph.spoken.issuperset(names)
+        return read_only_voice(paragraph) == step.answer and paragraph.called.issuperset(names)
     place = step.places[-1]
     if step.kind == "teller":
         return read_teller(window.paragraphs[place], names[0]) == step.answer
@@ -270,14 +271,15 @@ def _number(paragraphs: Sequence[NamedParagraph], naming: Sequence[int], entity:
 def _hear(
     window: NamedWindow, kind: StepKind, place: int, speaker: int, shown: frozenset[int]
 ) -> tuple[set[int], int]:
-    """Whom a speaker names in a paragraph, or who may be the next to be named as speaking in the shown ones."""
+    """Whom a speaker names in a paragraph, or who else may be the next to be named as speaking in the shown ones."""
     if kind in MENTIONED:
         paragraph = window.paragraphs[place]
         found = paragraph.spoken & (window.persons if kind == "mentioned" else window.places)
         more = paragraph.unnamed if kind == "mentioned" else paragraph.things
-        unsure = more or -1 in paragraph.spoken or read_only_voice(paragraph) != speaker or not found <= paragraph.sure
+        unsure = more or -1 in paragraph.spoken or read_only_voice(paragraph) != speaker
+        unsure = unsure or not found <= paragraph.sure & paragraph.called
         return set(found) | ({-1} if unsure else set()), 1
-    following = next((one for one in sorted(shown) if one > place and window.paragraphs[one].voices), None)
+    following = find_other_voice(window, place, speaker, sorted(shown))
     if following is None:
         return set(), 0
     voices = window.paragraphs[following].voices

@@ -229,19 +229,24 @@ def read_pair(window: NamedWindow, place: int, pair: frozenset[int], kind: StepK
         found = sites
     else:
         found = frozenset(paragraph.speakers)
-        if found & pair or not pair <= paragraph.spoken or read_only_voice(paragraph) is None:
+        if found & pair or not pair <= paragraph.called or read_only_voice(paragraph) is None:
             return None
     return next(iter(found)) if len(found) == 1 and found <= paragraph.sure else None
 
 
 def read_answering(window: NamedWindow, place: int, entity: int, shown: Sequence[int]) -> tuple[int, int] | None:
-    """The next of the shown paragraphs that names a speaker after one that so names an entity, and that speaker; None
-    where any of it is not sure."""
+    """The next of the shown paragraphs that names another speaker after one that names an entity as such, and that
+    speaker; None where any of it is not sure."""
     if read_only_voice(window.paragraphs[place]) != entity:
         return None
-    following = next((one for one in shown if one > place and window.paragraphs[one].voices), None)
+    following = find_other_voice(window, place, entity, shown)
     answer = None if following is None else read_only_voice(window.paragraphs[following])
     return None if following is None or answer is None else (following, answer)
+
+
+def find_other_voice(window: NamedWindow, place: int, entity: int, shown: Sequence[int]) -> int | None:
+    """The first of the shown paragraphs after a place that may name somebody else than an entity as speaking."""
+    return next((one for one in shown if one > place and window.paragraphs[one].voices - {entity}), None)
 
 
 def read_mentioned(window: NamedWindow, place: int, entity: int, kind: StepKind) -> int | None:
@@ -252,18 +257,21 @@ def read_mentioned(window: NamedWindow, place: int, entity: int, kind: StepKind)
     if paragraph.unnamed if kind == "mentioned" else paragraph.things:
         return None
     found = paragraph.spoken & (window.persons if kind == "mentioned" else window.places)
-    return next(iter(found)) if len(found) == 1 and found <= paragraph.sure - {entity} else None
+    return next(iter(found)) if len(found) == 1 and found <= paragraph.sure & paragraph.called - {entity} else None
 
 
 def read_teller(paragraph: NamedParagraph, entity: int) -> int | None:
     """Who surely names an entity in what is said in a paragraph."""
     teller = read_only_voice(paragraph)
-    return teller if teller != entity and paragraph.usable and entity in paragraph.sure else None
+    return teller if teller != entity and paragraph.usable and entity in paragraph.sure & paragraph.called else None
 
 
 def read_only_voice(paragraph: NamedParagraph) -> int | None:
-    """The one whom a paragraph surely names as a speaker, where nobody else may be meant."""
+    """The one whom a paragraph surely names as a speaker, where nobody else may be meant, or say some of
+    its words."""
     found = paragraph.voices
+    if paragraph.shared:
+        return None
     return paragraph.speakers[0] if len(found) == 1 and found == set(paragraph.speakers) else None
 
 

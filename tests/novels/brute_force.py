@@ -1,4 +1,4 @@
-"""A search that knows no line of the product: it confirms questions about novels from released files and books.
+"""A search that confirms questions about novels from released files and books, and knows no line of the product.
 
 It reads the items as JSON, cuts the windows out of the books' files, splits them at blank lines, and looks for the
 listed names with one regular expression. Then it runs a chain as a program over any set of paragraphs: all of them, and
@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -47,6 +48,17 @@ _BESIDE_QUOTE = re.compile(r"[”\"][\s,]*$")
 _THEN_SAID = re.compile(rf"\s+(?:{_SAID})\b")
 _THEN_QUOTE = re.compile(rf"\s+(?:{_SAID})(?:\s+\w+){{0,3}}\s*[,:]\s*(?:--)?\s*[“\"]")
 
+_PRESENT = "exclaims|adds|observes|repeats|remarks|murmurs|whispers|inquires|enquires|demands|interrupts|begins"
+_ANY_SAID = re.compile(rf"\b(?:{_SAID}|{_PRESENT}|burst out)\b".replace("thought|", ""))
+_VOLUME = re.compile(r"^[ \t]*VOLUME[ \t]+([IVXLC]+)[ \t]*\r?$", re.MULTILINE)
+_WITHIN = re.compile(r"[a-zà-ÿ,;]\s+(?=([A-ZÀ-Þ][a-zà-ÿ]+))")
+_LISTS = tomllib.loads(
+    (Path(__file__).resolve().parents[2] / "hopwright" / "knowledge" / "books" / "names.toml").read_text("utf-8")
+)
+"""Lists of words, which are no code: titles, and what is capitalised and names nobody."""
+_TITLES = {word for line in _LISTS["titles"].values() for word in line.split()}
+_NO_PLACE = _TITLES | {word for line in _LISTS["nobody"].values() for word in line.split()}
+
 
 @dataclass(frozen=True)
 class Fault:
@@ -76,7 +88,10 @@ class Passage:
         nameless = {one for one in found if forms[one] in book.unnamed}
         self.names = [one for one in found if one not in things | nameless]
         self.has_nameless = bool(nameless)
-        self.has_things = bool(things)
+        self.has_things = bool(things) or any(
+            match[1] not in _NO_PLACE and not any(one.start < match.end(1) and match.end() < one.end for one in found)
+            for match in _WITHIN.finditer(text)
+        )
         self.shouted = book.find_shouted(text)
         self.maybe = {who for one in self.names for who in one.who} | self.shouted
         self.surely = {next(iter(one.who)) for one in self.names if len(one.who) == 1}
@@ -121,10 +136,55 @@ class Passage:
         inside = [one for one in self.names if not self._is_told(one)]
         return {who for one in inside for who in one.who} | {NOBODY for one in inside if not one.who}
 
-    @property
+    @cached_property
+    def called(self) -> set[int]:
+        """Whom names inside quotation marks surely mean by a word of the name that questions call them by."""
+        found: set[int] = set()
+        for one in self.names:
+            if len(one.who) == 1 and not self._is_told(one):
+                (who,) = one.who
+                own = self.book.names.get(who, "").split()
+                words = [word for word in own if word.rstrip(".") not in _TITLES] or own
+                found |= {who} if set(words) & set(self.text[one.start : one.end].split()) else set()
+        return found
+
+    @cached_property
     def only_voice(self) -> int | None:
-        """The one person who is named outside quotation marks, where a word of saying stands beside the name."""
-        return next(iter(self.voices)) if len(self.voices) == 1 and self.voices == self.speakers else None
+        """The one person who is named outside quotation marks, where a word of saying stands beside the name, and
+        nobody else says any of the words."""
+        if len(self.voices) != 1 or self.voices != self.speakers or not self._is_alone():
+            return None
+        return next(iter(self.voices))
+
+    def _is_alone(self) -> bool:
+        """Whether all words of saying outside the quotations stand beside names, and every quotation beside these."""
+        told = [one for one in self.names if self._is_told(one) and one.who & self.book.persons]
+        # One part of the text between two marks, and the next one inside: quotations have the odd numbers.
+        parts = re.split("[“”\"]", self.text)
+        place = 0
+        beside: list[bool] = []
+        leads: list[bool] = []
+        goes_on: list[bool] = []
+        for number, part in enumerate(parts):
+            start, place = place, place + len(part) + 1
+            if number % 2:
+                continue
+            shown = part
+            for one in reversed(told):
+                if start <= one.start < start + len(part):
+                    shown = f"{shown[: one.start - start]}@{shown[one.end - start :]}"
+            shown = re.sub(rf"{_ANY_SAID.pattern}\s+@|@\s+{_ANY_SAID.pattern}", "@@", shown)
+            if _ANY_SAID.search(shown):
+                return False
+            tag = re.match(r"[\s,—-]*@@", shown)
+            beside.append(tag is not None)
+            leads.append(re.search(r"@@(?:\s+\w+){0,3}\s*[,:]\s*(?:--)?\s*$", shown) is not None)
+            goes_on.append(tag is not None and re.search(r"[.!?]\W+\w", shown[tag.end() :]) is None)
+        quotations = len(parts) // 2
+        return all(
+            leads[number] or (number > 0 and goes_on[number]) or (number + 1 < len(beside) and beside[number + 1])
+            for number in range(quotations)
+        )
 
     def _is_told(self, one: Named) -> bool:
         """Whether a name stands outside quotation marks."""
@@ -260,7 +320,7 @@ class Chain:
             before = {hop["entity"]}
             if hop["entity"] is not None and self.book.names[hop["entity"]] != hop["answer"]:
                 yield Fault("words", f"hop {hop['index']}: the answer is another's name")
-            if hop["chapter"] and not all(f"Chapter {hop['chapter']}" in one["question"] for one in (hop, self.item)):
+            if hop["chapter"] and not all(self._call_chapter(hop) in one["question"] for one in (hop, self.item)):
                 yield Fault("words", f"hop {hop['index']}: the question does not say the chapter")
             ends = hop["step"] not in (*PAIRED, *COUNTS) and not hop["quoted"]
             if ends and f" {'last' if hop['final'] else 'first'} " not in hop["question"]:
@@ -271,6 +331,11 @@ class Chain:
             yield Fault("words", "the question does not name exactly those whom its hops give")
         if self.item["answer"] != self.hops[-1]["answer"]:
             yield Fault("words", "the last hop has another answer")
+
+    def _call_chapter(self, hop: Mapping[str, Any]) -> str:
+        """How the questions call the chapter of a hop: with its volume, where the book has some."""
+        headings = _VOLUME.findall(self.book.text, 0, hop["paragraphs"][0]["start"])
+        return f"Volume {headings[-1]}, Chapter {hop['chapter']}" if headings else f"Chapter {hop['chapter']}"
 
     def _refute_spans(self) -> Iterator[Fault]:
         """Every answer is a name of whom it means, and stands in its hop's first paragraph."""
@@ -313,6 +378,9 @@ class Chain:
         headings = [
             (start + one.start(), read_number(one[1] or one[2])) for one in _HEADING.finditer(self.book.text[start:end])
         ]
+        numbers = [said for _, said in headings]
+        if numbers != sorted(numbers) and not _VOLUME.search(self.book.text):
+            return []
         own = [number for number, (_, said) in enumerate(headings) if said == hop["chapter"]]
         if len(own) != 1 or own[0] + 1 == len(headings):
             return []
@@ -351,7 +419,8 @@ class Chain:
             return self._hear(hop["step"], end, places, names)
         if hop["step"] == "teller":
             one = self.passages[end]
-            return {*one.voices, *(() if one.only_voice is not None and names <= one.surely else (UNSURE,))}
+            sure = one.only_voice is not None and names <= one.surely & one.called
+            return {*one.voices, *(() if sure else (UNSURE,))}
         return self._read(end, "place" if hop["step"] == "where" else "companion", names)
 
     def _read(self, place: int, step: str, names: frozenset[int]) -> set[Answer]:
@@ -361,19 +430,19 @@ class Chain:
         found = one.speakers if step == "voice" else others - names
         unsure = not names | found <= one.surely or one.has_strangers or (step == "place" and one.has_things)
         unsure = unsure or (step == "companion" and one.has_nameless)
-        unsure = unsure or (step == "voice" and (one.only_voice is None or not names <= one.said))
+        unsure = unsure or (step == "voice" and (one.only_voice is None or not names <= one.called))
         return {*found, *((UNSURE,) if unsure else ())}
 
     def _hear(self, step: str, place: int, places: Sequence[int], speaker: frozenset[int]) -> set[Answer]:
-        """Whom or which place a speaker names in a paragraph, or who is the next to be named as speaking."""
+        """Whom or which place a speaker names in a paragraph, or who else is the next to be named as speaking."""
         one = self.passages[place]
         sure = {one.only_voice} == speaker
         if step in ("mentioned", "site"):
             found = one.said & self.book.places if step == "site" else one.said - self.book.places
-            sure = sure and found <= one.surely and NOBODY not in one.said
+            sure = sure and found <= one.surely & one.called and NOBODY not in one.said
             sure = sure and not (one.has_things if step == "site" else one.has_nameless)
             return {*(found - {NOBODY}), *(() if sure else (UNSURE,))}
-        after = [self.passages[other] for other in places if other > place and self.passages[other].voices]
+        after = [self.passages[other] for other in places if other > place and self.passages[other].voices - speaker]
         if not after:
             return set()
         return {*after[0].voices} if sure and after[0].only_voice is not None else {UNSURE}

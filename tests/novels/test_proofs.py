@@ -19,8 +19,10 @@ def make_window(
     *named: Collection[int],
     heard: Mapping[int, Collection[int]] = MappingProxyType({}),
     told: Mapping[int, Collection[int]] = MappingProxyType({}),
+    otherwise: Collection[int] = (),
     doubted: Collection[int] = (),
     unnamed: Collection[int] = (),
+    shared: Collection[int] = (),
     short: Collection[int] = (),
     unsure: Collection[tuple[int, int]] = (),
     chapters: Sequence[int] = (),
@@ -29,7 +31,8 @@ def make_window(
     """A window whose paragraphs name these; in some of them it is not sure that somebody is meant.
 
     heard: of the paragraphs where somebody speaks, who may; it is not sure in those that are `doubted`. told: whom
-    their words name.
+    their words name, by a word of their own name but for those who are `otherwise` called. shared: the paragraphs where
+    others may say some of the words.
     """
     doubts = frozenset(unsure)
     paragraphs = tuple(
@@ -39,7 +42,8 @@ def make_window(
             sure=frozenset(one for one in who if (place, one) not in doubts), unnamed=place in unnamed,
             voices=frozenset(heard.get(place, ())), heading=chapters[place] if chapters else None,
             speakers=tuple(heard.get(place, ())) if place not in doubted else (),
-            spoken=frozenset(told.get(place, ())),
+            spoken=frozenset(told.get(place, ())), shared=place in shared,
+            called=frozenset(told.get(place, ())) - {-1, *otherwise},
         )
         for place, who in enumerate(named)
     )  # fmt: skip
@@ -161,11 +165,28 @@ def test_a_chapter_that_may_go_on_proves_nothing(chapters: tuple[int, ...], proo
         ({0: (ANN, FAY), 2: (BOB,), 3: (CID,)}, "unique"),
         ({0: (ANN,), 2: (BOB, DAN), 3: (CID,)}, "unique"),
         ({0: (ANN,), 2: (BOB,), 3: (BOB,)}, "needed"),
+        ({0: (ANN,), 1: (ANN,), 2: (BOB,), 3: (CID,)}, ""),
+        ({0: (ANN,), 1: (ANN, DAN), 2: (BOB,), 3: (CID,)}, "unique"),
     ],
 )
-def test_who_is_named_as_speaking_after_some_words(heard: Mapping[int, Collection[int]], proof: str) -> None:
+def test_who_else_is_named_as_speaking_after_some_words(heard: Mapping[int, Collection[int]], proof: str) -> None:
     window = make_window((ANN, FAY), (DAN,), (BOB, DAN), (BOB, CID), heard=heard, words=((7, 0, ANN),))
     assert refuse(window, Step("reply", (), False, (2, 0), BOB, quotation=7)) == proof
+
+
+@pytest.mark.parametrize(
+    ("shared", "otherwise", "proof"), [((), (), ""), ((1,), (), "unique"), ((2,), (), ""), ((), (ANN,), "unique")]
+)
+def test_who_names_somebody_says_the_name_and_all_words(
+    shared: Collection[int], otherwise: Collection[int], proof: str
+) -> None:
+    """Bob is no teller where somebody else may say it, or where Ann is called by another name."""
+    everybody = ((ANN,), (ANN, BOB, EVE), (ANN, BOB, CID), (ANN, FAY))
+    told, heard = {1: (ANN,), 2: (ANN,)}, {1: (BOB,), 2: (CID,)}
+    window = make_window(
+        *everybody, told=told, heard=heard, chapters=(1, 2, 2, 3), shared=shared, otherwise=otherwise
+    )
+    assert refuse(window, Step("teller", (ANN,), False, (1,), BOB, chapter=2)) == proof
 
 
 ANSWERING = ((ANN,), (FAY,), (ANN,), (DAN,), (BOB, DAN), (CID,))

@@ -10,7 +10,7 @@ from hopwright.wording.rules.mention_wording import Given, Kind, NamedStep, word
 
 def name(
     kind: StepKind, *clues: str, place: str = "", follows: bool = False, quoted: str = "", chapter: int = 0,
-    final: bool = False,
+    final: bool = False, volume: str = "",
 ) -> NamedStep:  # fmt: skip
     """A step by the names that its question gives; `place` is one of a place."""
     persons: list[tuple[str, Kind]] = [(one, "person") for one in clues]
@@ -18,7 +18,7 @@ def name(
     named = (*persons, *places)
     numbers = tuple(range(len(named)))
     step = Step(kind, numbers, follows, (0,), 9, quotation=0 if quoted else -1, chapter=chapter, final=final)
-    return NamedStep(step, named, quoted)
+    return NamedStep(step, named, quoted, volume)
 
 
 PERSON, PLACE = Given("Eve", "person"), Given("Bath", "place")
@@ -88,9 +88,22 @@ def test_a_chapter_has_a_first_and_a_last_time(final: bool, end: str) -> None:
     assert asked == f"In Chapter 2, who is the {end} to say the name of Bath?"
 
 
+def test_a_chapter_is_told_by_its_volume() -> None:
+    asked = word_chain([name("teller", place="Bath", chapter=2, volume="Volume II")], []).question
+    assert asked == "In Volume II, Chapter 2, who is the first to say the name of Bath?"
+
+
+def test_who_says_the_words_is_not_asked_for() -> None:
+    steps = [name("reply", quoted="“It rains”"), name("chapter", follows=True)]
+    alone, chain = (word_chain(steps[:end], [PERSON] * (end - 1)).question for end in (1, 2))
+    assert alone.endswith("who is the next speaker to be named, other than whoever says them?")
+    assert "one speaker, other than whoever says them, is the next to be named." in chain
+
+
 def test_a_hop_asks_by_the_name_that_is_known() -> None:
     steps = [name("first", "Ann"), name("answered", follows=True, final=True), name("chapter", follows=True)]
     first, second, third = word_chain(steps, [PERSON, Given("Fay", "person")]).hops
     assert first == "Who else is named in the paragraph where this excerpt first names Ann?"
-    assert second == "In this excerpt, after Eve is last named as the speaker, who is the next speaker to be named?"
+    assert second.startswith("In this excerpt, after Eve is last named as the speaker, ")
+    assert second.endswith("who is the next other speaker to be named?")
     assert third == "In which chapter does this excerpt name Fay for the last time?"

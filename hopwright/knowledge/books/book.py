@@ -41,13 +41,14 @@ class Chapter:
     """A chapter with the heading that opens it; `part` numbers the volume or part that it stands in.
 
     Only those of the kind `chapter` are counted: a prologue, or a narrative without chapters, is another part of the
-    book.
+    book. volume: what the heading of its volume calls that, as Volume II; empty where there is none.
     """
 
     title: str
     start: int
     part: int = 0
     kind: ChapterKind = "chapter"
+    volume: str = ""
 
 
 @dataclass(frozen=True, slots=True)

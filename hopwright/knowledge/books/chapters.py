@@ -18,6 +18,7 @@ _PART = re.compile(
     rf"^(?:VOLUME|Volume|VOL\.|BOOK|Book|PART|Part)\s+(?:THE\s+|the\s+)?{_NUMERAL}\b"
     r"|^(?:[A-Z]+ (?:PERIOD|NARRATIVE|VOLUME|BOOK|PART))\b"
 )
+_VOLUME = re.compile(rf"(?:VOLUME|Volume|VOL\.|BOOK|Book|PART|Part)\s+(?:(?:THE|the)\s+[A-Za-z]+|{_NUMERAL})\b")
 _OTHER = re.compile(r"^(?:PROLOGUE|EPILOGUE|CONCLUSION|INTERLUDE|Prologue|Epilogue|Conclusion)\b")
 _FRONT = re.compile(
     r"^(?:(?:THE )?AUTHOR['’]S )?(?:PREFACE|INTRODUCTION|FOREWORD|DEDICATION|CONTENTS|TABLE OF CONTENTS)\b",
@@ -167,6 +168,7 @@ def _build(
     chapters: list[Chapter] = []
     blocks: list[Block] = []
     part = 0
+    volume = ""
     after_heading = False
     for place in range(first, len(raw)):
         one = raw[place]
@@ -174,10 +176,11 @@ def _build(
             title = " ".join(text[one.start : one.end].split())
             if one.heading == "part":
                 part += 1
+                volume = _name_volume(title)
             following = place + 1 in opening
             if one.heading != "part" or not following:
                 kind: ChapterKind = "chapter" if one.heading == "chapter" else "other"
-                chapters.append(Chapter(title, one.start, part, kind))
+                chapters.append(Chapter(title, one.start, part, kind, volume))
             blocks.append(Block(one.start, one.end, one.words, max(len(chapters) - 1, 0), "heading"))
             after_heading = True
             continue
@@ -189,6 +192,16 @@ def _build(
             after_heading = False
         blocks.append(Block(one.start, one.end, one.words, max(len(chapters) - 1, 0), kind_of_block))
     return tuple(chapters), tuple(blocks)
+
+
+def _name_volume(title: str) -> str:
+    """What a question calls a volume: its kind and number, as "Volume II"; empty where the heading has none."""
+    match = _VOLUME.match(title)
+    if match is None:
+        return ""
+    kind, *number = match[0].split()
+    shown = [one if re.fullmatch(r"[IVXLC]+|\d+", one) else one.capitalize() for one in number]
+    return " ".join([kind.capitalize(), *("the" if one == "The" else one for one in shown)])
 
 
 def _is_title(text: str, one: _Raw) -> bool:

@@ -20,6 +20,16 @@ _VERB_NEXT = re.compile(rf"\s+(?:{_SPEECH})\b(?!\s+(?:by|to be|{_REPORTED})\b)")
 _NOT_ALONE = re.compile(r"\s*(?:['’]s\b|s['’]|and\s+[A-Z]|or\s+[A-Z]|,\s*and\s+[A-Z])")
 _GOES_ON = re.compile(r"[,;.:]\s+")
 _FAR = 60
+_TELLS = (
+    f"{_SPEECH}|cries|replies|answers|asks|returns|continues|exclaims|adds|observes|repeats|remarks|murmurs|whispers"
+    "|resumes|interrupts|inquires|enquires|demands|begins|pursued|pursues|proceeded|shouted|screamed|muttered|growled"
+    "|echoed|suggested|went\\s+on|put\\s+in|broke\\s+in|burst\\s+out"
+)
+_TELL = re.compile(rf"\b(?:{_TELLS})\b")
+_TELL_BEFORE = re.compile(rf"\b(?:{_TELLS})\s+$")
+_TELL_AFTER = re.compile(rf"\s+(?:{_TELLS})\b")
+_LEADS_IN = re.compile(r"(?:\s+\w+){0,3}\s*[,:]\s*(?:--)?\s*")
+_NEW_SENTENCE = re.compile(r"[.!?]\W{1,8}\w")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +87,54 @@ def list_quotes(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
             opened = place + 1
     if opened is not None and opened < end:
         yield opened, end
+
+
+def is_one_voice(text: str, start: int, end: int, names: Sequence[tuple[int, int]]) -> bool:
+    """Whether all quotations between two places are surely said by the one whom `names`, outside of them, name.
+
+    Each of them has the name and a word of saying right beside it, or goes on in the sentence after which these stand;
+    and no word of saying stands beside anything else, as in “I inquired”.
+    """
+    quotes = list(list_quotes(text, start, end))
+    opened = [first - 1 for first, _ in quotes] + [end]
+    closed = [start] + [last + 1 for _, last in quotes]
+    starts = [first for first, _ in names]
+    gaps = [
+        _read_gap(text, first, last, names[bisect_left(starts, first) : bisect_left(starts, last)])
+        for first, last in zip(closed, opened, strict=True)
+    ]
+    if not all(gap.sound for gap in gaps):
+        return False
+    return all(
+        gap.leads_in or (place > 0 and gap.goes_on) or gaps[place + 1].follows for place, gap in enumerate(gaps[:-1])
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Gap:
+    """What stands between two quotations. sound: every word of saying stands beside the name. leads_in, follows: such a
+    pair leads to the quotation behind, or follows the one before, and in the latter case goes_on in one sentence."""
+
+    sound: bool
+    leads_in: bool
+    follows: bool
+    goes_on: bool
+
+
+def _read_gap(text: str, start: int, end: int, names: Sequence[tuple[int, int]]) -> _Gap:
+    tags: list[tuple[int, int]] = []
+    leads_in = False
+    for first, last in names:
+        if before := _TELL_BEFORE.search(text[max(start, first - _FAR) : first]):
+            tags.append((first - len(before[0]), last))
+        if after := _TELL_AFTER.match(text, last, end):
+            tags.append((first, after.end()))
+            leads_in = leads_in or _LEADS_IN.fullmatch(text, after.end(), end) is not None
+    said = [match.span() for match in _TELL.finditer(text, start, end)]
+    sound = all(any(first <= one and other <= last for first, last in tags) for one, other in said)
+    following = next((last for first, last in tags if not text[start:first].strip(" \r\n,-—")), None)
+    goes_on = following is not None and not _NEW_SENTENCE.search(text, following, end)
+    return _Gap(sound, leads_in, following is not None, goes_on)
 
 
 def _find_after(

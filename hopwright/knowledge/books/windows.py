@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from hopwright.knowledge.books.book import Book, TokenTable, hash_text
 from hopwright.knowledge.books.chapters import read_number
 from hopwright.knowledge.books.mentions import Mention, MentionGraph
-from hopwright.knowledge.books.quotations import list_quotes
+from hopwright.knowledge.books.name_words import load_name_words
+from hopwright.knowledge.books.quotations import is_one_voice, list_quotes
 from hopwright.knowledge.named_windows import NamedParagraph, NamedWindow
 
 _RUN = re.compile(r"(?:(?!--)[^.!?;“”\"()\[\]—])++")
@@ -22,6 +23,8 @@ _BEGINNING = 12
 _FEW = 500
 _RARE, _RARE_WORDS = 60, 2
 """Words that a book has at most so often tell one sentence from others; a quotation of none tells nothing."""
+_INNER_CAPITAL = re.compile(r"(?<=[a-zà-ÿ,;])\s+([A-ZÀ-Þ][a-zà-ÿ]+)")
+"""A capital within a sentence."""
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 
@@ -94,6 +97,17 @@ def hash_window(book: Book, window: Window) -> str:
     return hash_text(read_window(book, window))
 
 
+@dataclass(frozen=True, slots=True)
+class _Voices:
+    """Whom names outside and inside the spoken words of a block may mean. called: whom those inside surely mean, by a
+    word of their own name. shared: whether others than the one named outside may say some of the words."""
+
+    outside: frozenset[int]
+    inside: frozenset[int]
+    called: frozenset[int]
+    shared: bool
+
+
 class WindowReader:
     """Shows windows of a book as the steps of questions see them."""
 
@@ -107,7 +121,10 @@ class WindowReader:
         self._capitals = _find_capitals(book, graph)
         self._chapters = _number_chapters(book)
         self._headings = [read_number(one.title) if one.kind == "chapter" else None for one in book.chapters]
-        self._voices: dict[int, tuple[frozenset[int], frozenset[int]]] = {}
+        self._voices: dict[int, _Voices] = {}
+        self._strange: dict[int, bool] = {}
+        self._no_names = load_name_words().harmless | load_name_words().titles
+        self._own_words = {one.id: find_own_words(one.name) for one in graph.entities}
         self._speakers: dict[int, list[int]] = defaultdict(list)
         for spoken in graph.quotations:
             if spoken.speaker not in self._speakers[spoken.block]:
@@ -129,6 +146,9 @@ class WindowReader:
     def _list_headings(self, window: Window) -> dict[int, int]:
         """By chapter, the number in its heading, where the window has that heading and no other of the number."""
         chapters = {self.book.blocks[block].chapter for block in range(window.first, window.stop)}
+        counted = [(held[0], self.book.chapters[one].volume) for one in chapters if (held := self._chapters[one])]
+        if len(set(counted)) > 1 and not all(volume for _, volume in counted):
+            return {}
         numbers = Counter(self._headings[one] for one in chapters)
         return {
             one: number
@@ -138,32 +158,51 @@ class WindowReader:
             and self.book.chapters[one].start >= window.start
         }
 
-    def _list_voices(self, index: int) -> tuple[frozenset[int], frozenset[int]]:
-        """Whom the names outside the spoken words of a block may mean, and whom those inside; nobody where nothing is
-        spoken."""
+    def _list_voices(self, index: int) -> _Voices:
+        """Whom the names outside and inside the spoken words of a block may mean; nobody where nothing is spoken."""
         if index not in self._voices:
             block = self.book.blocks[index]
             quotes = list(list_quotes(self.book.text, block.start, block.end))
             opened = [start for start, _ in quotes]
             outside: set[int] = set()
             inside: set[int] = set()
+            called: set[int] = set()
+            told: list[tuple[int, int]] = []
             for one in self.graph.by_block[index] if quotes else ():
                 before = bisect_right(opened, one.start) - 1
                 if before >= 0 and one.start < quotes[before][1]:
                     # Whether a thing or a nameless one is spoken of, the paragraph itself says.
                     known = bool(one.entities) or one.thing or one.unnamed
                     inside |= {*one.entities, *one.within, *(() if known else (-1,))}
+                    form = set(self.book.text[one.start : one.end].split())
+                    called |= {who for who in one.entities if one.sure and form & self._own_words[who]}
                 elif not (one.thing or one.unnamed):
                     outside |= ({*one.entities, *one.within} & self.persons) | (set() if one.entities else {-1})
-            self._voices[index] = frozenset(outside), frozenset(inside)
+                    told += [(one.start, one.end)] if set(one.entities) & self.persons else []
+            shared = len(outside) == 1 and not is_one_voice(self.book.text, block.start, block.end, told)
+            self._voices[index] = _Voices(frozenset(outside), frozenset(inside), frozenset(called), shared)
         return self._voices[index]
+
+    def _has_strange_word(self, index: int) -> bool:
+        """Whether a capital within a sentence of a block begins no name and no word that is known to be none: Mile End
+        may be a place."""
+        block = self.book.blocks[index]
+        if index not in self._strange:
+            mentions = self.graph.by_block[index]
+            starts = [one.start for one in mentions]
+            self._strange[index] = any(
+                match[1] not in self._no_names
+                and ((before := bisect_left(starts, match.end()) - 1) < 0 or mentions[before].end <= match.start(1))
+                for match in _INNER_CAPITAL.finditer(self.book.text, block.start, block.end)
+            )
+        return self._strange[index]
 
     def _view_block(self, index: int, first: int, headings: Mapping[int, int]) -> NamedParagraph:
         block, mentions = self.book.blocks[index], self.graph.by_block[index]
         sure = frozenset(one.entities[0] for one in mentions if one.sure)
         possible = sure | {who for one in mentions for who in (*one.entities, *one.within)}
         possible |= self._capitals.get(index, frozenset())
-        voices, spoken = self._list_voices(index)
+        heard = self._list_voices(index)
         return NamedParagraph(
             block=index,
             position=self.table.count(first, index),
@@ -173,12 +212,21 @@ class WindowReader:
             possible=possible,
             unknown=any(not one.entities and not one.thing and not one.unnamed for one in mentions),
             unnamed=any(one.unnamed for one in mentions),
-            things=any(one.thing for one in mentions),
+            things=any(one.thing for one in mentions) or self._has_strange_word(index),
             speakers=tuple(self._speakers.get(index, ())),
-            voices=voices,
-            spoken=spoken,
+            shared=heard.shared,
+            voices=heard.outside,
+            spoken=heard.inside,
+            called=heard.called,
             heading=headings.get(block.chapter),
         )
+
+
+def find_own_words(name: str) -> frozenset[str]:
+    """The words of a name without its titles, if any are left: who says one of them says the name."""
+    words = name.split()
+    titles = load_name_words().titles
+    return frozenset([one for one in words if one.rstrip(".") not in titles] or words)
 
 
 def find_mention(graph: MentionGraph, block: int, entity: int) -> Mention:

@@ -25,6 +25,8 @@ class NamedStep:
     step: Step
     clues: tuple[tuple[str, Kind], ...]
     quoted: str = ""
+    volume: str = ""
+    """That of the step's chapter, where the book has volumes."""
 
     @property
     def kind(self) -> StepKind:
@@ -50,10 +52,11 @@ class WordedChain:
 
 _QUESTIONS: Mapping[StepKind, str] = {
     "speaker": "who says {quoted} in this excerpt?",
-    "reply": "after the words {quoted} in this excerpt, who is the next speaker to be named?",
+    "reply": "after the words {quoted} in this excerpt, who is the next speaker to be named, other than whoever says"
+    " them?",
     "mentioned": "in {where}, whose name does {name} say when {end} named as the speaker?",
     "site": "in {where}, which place does {name} mention when {end} named as the speaker?",
-    "answered": "in {where}, after {name} is {end} named as the speaker, who is the next speaker to be named?",
+    "answered": "in {where}, after {name} is {end} named as the speaker, who is the next other speaker to be named?",
     "teller": "in {where}, who is the {end} to say the name of {name}?",
     "first": "who{else_} is named in the paragraph where {where} {end} names {name}?",
     "last": "who{else_} is named in the paragraph where {where} {end} names {name}?",
@@ -67,10 +70,10 @@ _QUESTIONS: Mapping[StepKind, str] = {
 """Questions that stand alone, and may end a chain."""
 _STATEMENTS: Mapping[StepKind, str] = {
     "speaker": "somebody in {where} says, {quoted}",
-    "reply": "after the words {quoted} in {where}, {found} is the next to be named",
+    "reply": "after the words {quoted} in {where}, {found}, other than whoever says them, is the next to be named",
     "mentioned": "in {where}, {name} says the name of {found} when {end} named as the speaker",
     "site": "in {where}, {name} mentions {found} when {end} named as the speaker",
-    "answered": "in {where}, after {name} is {end} named as the speaker, {found} is the next to be named",
+    "answered": "in {where}, after {name} is {end} named as the speaker, {found} is the next other one to be named",
     "teller": "in {where}, {found} is the {end} to say the name of {name}",
     "first": "the paragraph where {where} {end} names {name} names {found}",
     "last": "the paragraph where {where} {end} names {name} names {found}",
@@ -147,11 +150,11 @@ def _pick_frames(step: NamedStep) -> tuple[str, str]:
 
 
 def _fill(frame: str, step: NamedStep, given: Given | None, found: str = "") -> str:
-    chapter = step.step.chapter
+    chapter = f"{step.volume}, " * bool(step.volume) + f"Chapter {step.step.chapter}" if step.step.chapter else ""
     names = [*([given.words] if given else []), *(name for name, _ in step.clues)]
     text = frame.format(
         quoted=step.quoted, name=names[0] if names else "", names=_join(names) if len(names) > 1 else "", found=found,
-        where=f"Chapter {chapter}" if chapter else "this excerpt", end="last" if step.step.final else "first",
+        where=chapter or "this excerpt", end="last" if step.step.final else "first",
         else_=" else" if _names_person(step, given) else "",
     )  # fmt: skip
     # A quoted question asks for both.

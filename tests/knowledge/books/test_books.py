@@ -230,7 +230,7 @@ def test_the_elder_of_a_name_is_nobody_surely() -> None:
     told = ["Lord Alder came.", "Then Lord Alder said no.", "He knew old Lord Alder.", "They met Lord Alder."]
     assert [bool(one.sure) for one in view(*told)] == [True, True, False, True]
     (lord,) = view(*told)[0].sure
-    assert [who for _, who in view_window(*told).order] == [(lord,), (lord,), (lord, -1), (lord,)]
+    assert all(lord in one.possible for one in view(*told))
 
 
 def test_a_family_is_not_the_one_of_it_who_is_known() -> None:
