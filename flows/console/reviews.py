@@ -1,7 +1,5 @@
 """`hopwright review pull`, `listen`, `agreement` and `adjudicate`."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -95,7 +93,7 @@ def measure(run: str | None, *, as_json: bool) -> None:
     out.print(f"report: {reviews_folder(folder.home, folder.name) / REPORT / 'report.md'}")
 
 
-def show_agreement(report: ReviewReport) -> None:
+def show_agreement(report: "ReviewReport") -> None:
     """How many reviewed how much, how far they agree, and whom to look at."""
     from annotation.report import show_estimate
     from annotation.schema import TITLES
