@@ -17,18 +17,18 @@ from hopwright.reporting.run_summary import summary_lines
 
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
-    "hw-6cf4f9dc713d395b",
-    "hw-30947893a6d3a306",
-    "hw-5cae0155bf0585c5",
+    "hw-9834c7a2a40a8c34",
+    "hw-56cf5ddf7ebebf2a",
+    "hw-1613c831f0b1b63a",
     "hw-11038f4dda69f4f9",
     "hw-04d288677b1d4de1",
-    "hw-1613c831f0b1b63a",
-    "hw-57fee76eb8770bf0",
-    "hw-26ee52bc0f761407",
     "hw-f8e7459f33f32a4a",
+    "hw-f484b60886977018",
+    "hw-c7a19309914f2bfb",
+    "hw-6b08db5c251514b0",
     "hw-5336a4c09f348917",
-    "hw-108e0a218a1efdb1",
-    "hw-2bf36fdcbdab2254",
+    "hw-16c3065caa616224",
+    "hw-8702becb3a378b5c",
 )
 FIRST_RUN = "Then the pipeline runs stage by stage and ends like this:\n\n```\n"
 """What stands on the page before the output of a run."""
