@@ -11,6 +11,7 @@ from hopwright.text.matching import fold
 from sample.gathering import Merge, containers
 
 _STATE, _PROVINCE, _HUMAN = "Q35657", "Q11828004", "Q5"
+_COUNTRIES = frozenset({"Q6256", "Q3624078"})
 _TAILS = frozenset(
     ["1st baronet", "a", "an", "called", "city", "co", "county", "inc", "jr", "llc", "ltd", "phd", "s.a.d", "sr", "the",
      "town"]
@@ -21,8 +22,8 @@ _STEPS = 4
 
 def drop_tails(merge: Merge) -> int:
     """Take such aliases away, and say how many: tails that name nothing, what somebody or something lies in, a person's
-    that is the name of another one and has no word in common with their own, and the noun of a series
-    (`German federal election`).
+    that is the name of another one and has no word in common with their own, the noun of a series
+    (`German federal election`), and a country's that is another one's.
     """
     nouns = {fold(one.place.series) for one in load_series()}
     inside = containers(merge)
@@ -34,6 +35,8 @@ def drop_tails(merge: Merge) -> int:
     abbreviations = {alias for id in states for alias in merge.names.get(id, ()) if len(alias) <= 5}
     people = {id for id, kind in kinds if kind == _HUMAN}
     called = {merge.names[id][0]: id for id in people if id in merge.names}
+    countries = {id for id, kind in kinds if kind in _COUNTRIES and id in merge.names}
+    others = {one: id for id in countries for one in merge.names[id] if one in merge.names[id][0]}
     dropped = 0
     for id, (label, *aliases) in merge.names.items():
         around = {name for one in _list_around(id, inside) for name in merge.names.get(one, ())}
@@ -43,6 +46,8 @@ def drop_tails(merge: Merge) -> int:
         kept = [one for one in kept if fold(one) not in nouns]
         if id in people:
             kept = [one for one in kept if called.get(one, id) == id or {*one.split()} & {*label.split()}]
+        if id in countries:
+            kept = [one for one in kept if others.get(one, id) == id or one in label]
         dropped += len(aliases) - len(kept)
         merge.names[id] = [label, *kept]
     return dropped
