@@ -120,7 +120,7 @@ def kept(planner: Planner, sample: GraphStore) -> list[SampledPlan]:
     """Plans that keep hops of their anchors; few anchors allow that, so these are such as other plans begin with."""
     label = sample.property_label
     anchors: dict[str, Anchor] = {}
-    for number in range(40):
+    for number in range(120):
         for shape in SHAPES:
             try:
                 first = planner.draw(TOPOLOGIES[shape], "", f"anchors:{number}", tries=4).steps[0]
@@ -135,7 +135,7 @@ def kept(planner: Planner, sample: GraphStore) -> list[SampledPlan]:
                     entity=found, entity_label=names[1],
                 )  # fmt: skip
     wanted = TargetDistribution(SHAPES, anchoring={"1": 1.0, "2": 1.0})
-    drawn = _draw(PlanSampler(planner, wanted, 3, sample), list(anchors.values()), range(40))
+    drawn = _draw(PlanSampler(planner, wanted, 3, sample), list(anchors.values()), range(80))
     return [one for one in drawn if one.kept]
 
 
