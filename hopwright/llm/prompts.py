@@ -223,6 +223,9 @@ def _read_turns(path: Path, front: FrontMatter, body: str) -> tuple[_Turn, ...]:
             template = environment.from_string(source)
         except jinja2.TemplateSyntaxError as error:
             raise InputError(f"{path}: [{role}], line {error.lineno}: {error.message}") from None
+        # Too deep a nest of brackets, or too long a number.
+        except (RecursionError, ValueError, OverflowError, SyntaxError) as error:
+            raise InputError(f"{path}: [{role}] is no template that can be read ({_first_line(error)})") from None
         if stable and names:
             raise InputError(f"{path}: the stable turn [{role}] uses {', '.join(sorted(names))}, which differs by row")
         if stable and seen_row:
@@ -237,6 +240,10 @@ def _read_turns(path: Path, front: FrontMatter, body: str) -> tuple[_Turn, ...]:
     if turns[-1].role != "user":
         raise InputError(f"{path}: the last turn must be [user]")
     return tuple(turns)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]
 
 
 def _read_role(name: str) -> Role:

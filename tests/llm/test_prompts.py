@@ -99,6 +99,8 @@ def test_a_changed_prompt_needs_a_new_version_and_a_new_version_needs_the_lock(t
         (("{{ who }}", "{{ whom }}"), "uses whom, which `inputs` does not list"),
         (("{{ who }}", "you"), "never uses who"),
         (("{{ who }}", "{{ who"), r"\[user\], line"),
+        (("{{ who }}", "{{ who }}{{ " + "[" * 3_000 + "1" + "]" * 3_000 + " }}"), "no template that can be read"),
+        (("{{ who }}", "{{ who }}{{ " + "1" * 6_000 + " }}"), "no template that can be read"),
         (("Be kind.", "Be kind to {{ who }}."), "stable turn .system. uses who"),
         (("[system stable]", "Hello\n[system stable]"), "must begin with a line"),
         (("[system stable]\nBe kind.\n[user]\nGreet {{ who }}.", "[user]\n{{ who }}\n[system stable]\nB"), "it first"),
