@@ -45,18 +45,20 @@ _FEWEST_ALIKE = 8
 """So many of one frame are kept in any set, however small."""
 _MOST_ENDING = 0.08
 """The largest share of the drafts that ends with one look-up."""
+_PARTED, _FEWEST_PARTED = "choose by a moment", 12
+"""What most graphs have most of: so many of them are kept."""
 _MOST_STEPS = {
     "step along a series": 0.05,
     "step along a series from its end": 0.08,
     "step along a list of years": 0.01,
-    "choose by a moment": 0.1,
+    _PARTED: 0.1,
 }
 """The largest shares of the drafts that step along a series, that do so from the first or the last of several, that
 step along a list of years, and that choose by a moment: readers find the steps contrived, and a death a ruler laid on
 the list of somebody else's works.
 """
 _FEWEST_STEPS = 2
-"""So many of either are kept in any set, however small."""
+"""So many of each are kept in any set, however small."""
 _MOST_OF_DOMAIN = 0.2
 """The largest share of the drafts that one domain has, where a graph gives so many domains that all can have theirs."""
 _MANY_DOMAINS = 5
@@ -220,7 +222,8 @@ def select(
         for draft in kept:
             if name := limit.find_shared(draft):
                 counts[name] += 1
-                allowed = max(limit.fewest, math.floor(total * limit.find_share(name)))
+                fewest = _FEWEST_PARTED if name == _PARTED else limit.fewest
+                allowed = max(fewest, math.floor(total * limit.find_share(name)))
                 if counts[name] > allowed:
                     dropped[draft.slot] = (limit.check, limit.reason.format(allowed=allowed, name=name))
                     continue
@@ -373,7 +376,7 @@ def _find_step(forms: Sequence[Form | None]) -> str:
         if isinstance(form, NextHolder):
             return "step along a list of years"
         if isinstance(form, Extreme | GroupSize) and form.moment:
-            return "choose by a moment"
+            return _PARTED
     return ""
 
 
