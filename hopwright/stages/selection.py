@@ -45,20 +45,16 @@ _FEWEST_ALIKE = 8
 """So many of one frame are kept in any set, however small."""
 _MOST_ENDING = 0.08
 """The largest share of the drafts that ends with one look-up."""
-_PARTED, _FEWEST_PARTED = "choose by a moment", 12
-"""What most graphs have most of: so many of them are kept."""
 _MOST_STEPS = {
-    "step along a series": 0.05,
-    "step along a series from its end": 0.08,
-    "step along a list of years": 0.01,
-    _PARTED: 0.1,
+    "step along a series": (0.05, 2),
+    "step along a series from its end": (0.08, 2),
+    "step along a list of years": (0.01, 2),
+    "choose by a moment": (0.1, 12),
 }
 """The largest shares of the drafts that step along a series, that do so from the first or the last of several, that
 step along a list of years, and that choose by a moment: readers find the steps contrived, and a death a ruler laid on
-the list of somebody else's works.
+the list of somebody else's works. After each share how many are kept in any set, however small.
 """
-_FEWEST_STEPS = 2
-"""So many of each are kept in any set, however small."""
 _MOST_OF_DOMAIN = 0.2
 """The largest share of the drafts that one domain has, where a graph gives so many domains that all can have theirs."""
 _MANY_DOMAINS = 5
@@ -222,8 +218,8 @@ def select(
         for draft in kept:
             if name := limit.find_shared(draft):
                 counts[name] += 1
-                fewest = _FEWEST_PARTED if name == _PARTED else limit.fewest
-                allowed = max(fewest, math.floor(total * limit.find_share(name)))
+                share, fewest = limit.find_most(name)
+                allowed = max(fewest, math.floor(total * share))
                 if counts[name] > allowed:
                     dropped[draft.slot] = (limit.check, limit.reason.format(allowed=allowed, name=name))
                     continue
@@ -234,29 +230,28 @@ def select(
 
 @dataclass(frozen=True, slots=True)
 class _Limit:
-    """How many of the drafts may share something: a part of all, but `fewest` in any set."""
+    """How many of the drafts may share something."""
 
     check: str
     find_shared: Callable[[DraftKey], str]
     """Its name; empty for a draft that has no such thing."""
-    find_share: Callable[[str], float]
-    """The share that one of that name may have."""
-    fewest: int
+    find_most: Callable[[str], tuple[float, int]]
+    """The part of all that may have one of that name, and how many may in any set, however small."""
     reason: str
 
 
 def _list_limits(max_answer_share: float, max_frame_share: float, most_of_domain: float) -> Iterator[_Limit]:
     """The limits, in the order in which they are kept to: what one drops does not count at the next."""
     alike = "{allowed} earlier ones differ in names and years only"
-    yield _Limit("frame_share", lambda one: one.frame, lambda _: max_frame_share, _FEWEST_ALIKE, alike)
+    yield _Limit("frame_share", lambda one: one.frame, lambda _: (max_frame_share, _FEWEST_ALIKE), alike)
     ending = "{allowed} earlier ones end with the same look-up"
-    yield _Limit("ending_share", _find_ending, lambda _: _MOST_ENDING, _FEWEST_ALIKE, ending)
+    yield _Limit("ending_share", _find_ending, lambda _: (_MOST_ENDING, _FEWEST_ALIKE), ending)
     step = "{allowed} earlier ones {name}"
-    yield _Limit("step_share", lambda one: one.step, _MOST_STEPS.__getitem__, _FEWEST_STEPS, step)
+    yield _Limit("step_share", lambda one: one.step, _MOST_STEPS.__getitem__, step)
     domain = "{allowed} earlier ones are about {name}"
-    yield _Limit("domain_share", lambda one: one.domain, lambda _: most_of_domain, _FEWEST_ALIKE, domain)
+    yield _Limit("domain_share", lambda one: one.domain, lambda _: (most_of_domain, _FEWEST_ALIKE), domain)
     answer = "{name!r} is the answer of {allowed} earlier ones"
-    yield _Limit("answer_share", lambda one: one.answer, lambda _: max_answer_share / 2, 1, answer)
+    yield _Limit("answer_share", lambda one: one.answer, lambda _: (max_answer_share / 2, 1), answer)
 
 
 def _find_most_of_domain(drafts: Sequence[DraftKey]) -> float:
@@ -376,7 +371,7 @@ def _find_step(forms: Sequence[Form | None]) -> str:
         if isinstance(form, NextHolder):
             return "step along a list of years"
         if isinstance(form, Extreme | GroupSize) and form.moment:
-            return _PARTED
+            return "choose by a moment"
     return ""
 
 

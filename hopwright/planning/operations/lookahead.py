@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 
 from hopwright.planning.operations.base import OperationContext
@@ -372,17 +373,12 @@ def _can_look_up(builder: PlanBuilder, readers: tuple[str, ...], entity: str) ->
     """Whether a look-up leads from an entity to another on which the operations after it can follow."""
     within, outward = builder.traversals.roles.within, readers[0] == OUTWARD_LOOKUP
     after, after_within = readers[1:], _follow(builder, readers, next(iter(within), ""))
-    for edge in builder.traversals.lookups_from(entity):
-        if edge.property not in within:
-            if _can_follow(builder, after, edge.object):
-                return True
-        elif not outward and _can_follow(builder, after_within, edge.object):
-            return True
-    for edge in builder.traversals.reverse_from(entity):
-        if edge.property not in within:
-            if _can_follow(builder, after, edge.subject):
-                return True
-        elif not outward and _can_follow(builder, after_within, edge.subject):
+    forward = ((edge.property, edge.object) for edge in builder.traversals.lookups_from(entity))
+    backward = ((edge.property, edge.subject) for edge in builder.traversals.reverse_from(entity))
+    for property, end in itertools.chain(forward, backward):
+        if outward and property in within:
+            continue
+        if _can_follow(builder, after_within if property in within else after, end):
             return True
     return False
 

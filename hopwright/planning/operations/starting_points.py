@@ -259,13 +259,14 @@ def _list_first(builder: PlanBuilder, context: OperationContext) -> Mapping[str,
 
     def find() -> dict[str, Sequence[Edge]]:
         begins = _begins(builder, context)
-        found: dict[str, Sequence[Edge]] = {}
-        if place := _find_place_of_list(context.readers):  # they are few, and a sample would miss them
-            beside = _list_beside_lists(builder, place)
-            found |= {name: able for name, edges in beside.items() if (able := tuple(filter(begins, edges)))}
-            return found
-        if few := _list_ways_into_series(builder, context.readers) or _list_ways_to_joint(builder, context.readers):
+        # They are few, and a sample would miss them.
+        if place := _find_place_of_list(context.readers):
+            few = _list_beside_lists(builder, place)
+        else:
+            few = _list_ways_into_series(builder, context.readers) or _list_ways_to_joint(builder, context.readers)
+        if place or few:
             return {name: able for name, edges in few.items() if (able := tuple(filter(begins, edges)))}
+        found: dict[str, Sequence[Edge]] = {}
         for name, edges in builder.relations.single.items():
             if len(edges) <= _SAMPLED:
                 found[name] = tuple(filter(begins, edges))
