@@ -10,7 +10,7 @@ from hopwright.knowledge.properties import PropertyTable
 from hopwright.planning.computation_forms import Extreme, read_computation
 from hopwright.records import Hop
 
-_EARLIER = (0, 1, 1, 1, 2, 2, 2, 3)
+_EARLIER = (0, *(7 * (1, 2)), 3)
 """How many wrong options are earlier than the right one, as often as each shall be drawn."""
 _OPTIONS = 3
 """Wrong options of a question."""
