@@ -45,11 +45,14 @@ _FEWEST_ALIKE = 8
 """So many of one frame are kept in any set, however small."""
 _MOST_ENDING = 0.08
 """The largest share of the drafts that ends with one look-up."""
+_MOST_OF_END = (0.04, 4)
+"""The largest share of the drafts that asks for the first or the last with one thing in common of one series, such as
+the festivals that somebody directed, and how many are kept in any set, however small."""
 _MOST_STEPS = {
-    "step along a series": (0.05, 2),
-    "step along a series from its end": (0.08, 2),
+    "step along a series": (0.04, 2),
+    "step along a series from its end": (0.03, 2),
     "step along a list of years": (0.01, 2),
-    "choose by a moment": (0.1, 12),
+    "choose by a moment": (0.05, 8),
 }
 """The largest shares of the drafts that step along a series, that do so from the first or the last of several, that
 step along a list of years, and that choose by a moment: readers find the steps contrived, and a death a ruler laid on
@@ -86,6 +89,8 @@ class DraftKey:
     """What it chooses from a list that a moment parts, and that moment; empty for one that does not."""
     step: str = ""
     """What it does of which there shall be few (see `_MOST_STEPS`); else empty."""
+    end_of: str = ""
+    """The column of a series by which it chooses the first or the last member; else empty."""
     domain: str = ""
     """What most of its hops are about."""
 
@@ -165,10 +170,10 @@ def select(
     names the same things, as an earlier one (two such questions answer each other), what is a third through the same
     answers, what ends with the same two steps or chooses the same by the same moment, what nearly repeats an earlier
     question (named in the reason), and what is over the share of one frame, of one look-up to end with (a birthplace
-    can end a question about anybody), of steps along series or lists of years, of choices by a moment, or of one final
-    answer. Of an answer half of the share is allowed here, because the difficulty filter then takes away a part of the
-    items but not evenly. Where a number of `items` is asked for, the shares are of that number: what is kept then stays
-    kept when further drafts are drawn.
+    can end a question about anybody), of steps along series or lists of years, of choices by a moment, of ends of one
+    series, or of one final answer. Of an answer half of the share is allowed here, because the difficulty filter then
+    takes away a part of the items but not evenly. Where a number of `items` is asked for, the shares are of that
+    number: what is kept then stays kept when further drafts are drawn.
     """
     from hopwright.checks.near_duplicates import NearDuplicateFinder  # slow to load, and of no use to the workers
 
@@ -248,6 +253,8 @@ def _list_limits(max_answer_share: float, max_frame_share: float, most_of_domain
     yield _Limit("ending_share", _find_ending, lambda _: (_MOST_ENDING, _FEWEST_ALIKE), ending)
     step = "{allowed} earlier ones {name}"
     yield _Limit("step_share", lambda one: one.step, _MOST_STEPS.__getitem__, step)
+    end = "{allowed} earlier ones ask for an end of the same series"
+    yield _Limit("series_share", lambda one: one.end_of, lambda _: _MOST_OF_END, end)
     domain = "{allowed} earlier ones are about {name}"
     yield _Limit("domain_share", lambda one: one.domain, lambda _: (most_of_domain, _FEWEST_ALIKE), domain)
     answer = "{name!r} is the answer of {allowed} earlier ones"
@@ -345,9 +352,12 @@ def _read_keys(parts: list[Path]) -> tuple[list[DraftKey], list[int]]:
             end = "|".join(found[-2:]) if _ENDING.search(frame) else ""
             forms = [read_form(one.get("expression") or "") for one in steps]
             choice, step = _find_choice(forms, found), _find_step(forms)
+            end_of = next((form.column for form in forms if isinstance(form, EndMember)), "")
             domain = Counter(domains).most_common(1)[0][0]
             keys.append(
-                DraftKey(len(keys), id, topology, answer, question, frame, way, middle, end, choice, step, domain)
+                DraftKey(
+                    len(keys), id, topology, answer, question, frame, way, middle, end, choice, step, end_of, domain
+                )
             )
     return keys, counts
 

@@ -211,7 +211,11 @@ def _list_refused(builder: PlanBuilder, state: StepOutput, *, last: bool) -> fro
         return idle | (roles.seldom if last else frozenset())
     if isinstance(form, Extreme):
         return frozenset({roles.event_places.get(form.property, "")}) | (roles.seldom if last else frozenset())
-    return roles.trivial | roles.seldom if last else frozenset()
+    graph, table = builder.traversals.graph, builder.traversals.table.entity
+    beside = {one for one, _ in graph.out_edges(state.entity) if one in table and not table[one].closes}
+    if isinstance(form, EndMember):
+        return (roles.trivial | roles.seldom if last else frozenset()) | beside
+    return roles.trivial | roles.seldom | beside if last else frozenset()
 
 
 def _accept_of_series(builder: PlanBuilder, state: StepOutput) -> Callable[[Edge], bool] | None:
