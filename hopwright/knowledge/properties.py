@@ -200,8 +200,14 @@ class EntityProperty(_Entry):
     """The {turn} (first or last) member with an object of whom a sentence has told, {he}, {his} or {him}: `the {turn}
     [Cannes Film Festival|festival] at which {he} won …`. Of `[A|B]`, B stands where the sentence told of a member of
     the series."""
+    alike: str = ""
+    """The {turn} (first or last) member with the same object as the member {s}, with what says the object in angle
+    brackets: `the {turn} Tour de France with the <same runner-up as {s}>`."""
     pronoun: Literal["", "he", "she"] = ""
     """What every object is called again after a `scene`, where all are men or all are women; else the person's own."""
+    closes: bool = True
+    """Whether a question may end with it, or go on by it from the first or the last of several: who won another event
+    of those championships has nothing to do with whom the question is about."""
     series: str = ""
     """Of what is known of the members of a series (`LiteralProperty.series`), the property of their places in it."""
     role: str = ""

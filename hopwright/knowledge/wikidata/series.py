@@ -49,7 +49,9 @@ class _Column(BaseModel):
     reverse_told: str
     scene: str = ""
     again: str = ""
+    alike: str = ""
     pronoun: Literal["", "he", "she"] = ""
+    closes: bool = True
     whole: bool = True
     """Whether the value of every member is known: only then a value says which member is meant."""
     ends: Literal["", "first", "last", "both"] = "both"
@@ -155,7 +157,9 @@ def _make_column(column: _Column, series: _Series) -> EntityProperty:
         reverse_told=column.reverse_told,
         scene=column.scene,
         again=column.again,
+        alike=column.alike,
         pronoun=column.pronoun,
+        closes=column.closes,
         ends=column.ends if column.whole else "",
         series=series.property,
         role=column.noun,

@@ -82,7 +82,8 @@ _NOMINAL = 0.5
 _TOGETHER = 0.4
 """How often two people `made films together`, rather than one `made films with` the other."""
 _IN_ONE = 0.6
-"""How often what two made is described within the question, rather than in a sentence before it."""
+"""How often what two made is described within the question, rather than in a sentence before it; what two of one named
+work made always is, which is short."""
 _AS_ONE = 0.4
 """How often `the last one` is short for `the last of those films`."""
 _BY_NOUN = 0.7
@@ -218,10 +219,11 @@ class ComputationVerbaliser:
         return entry is not None and entry.series == series
 
     def _name_end(self, form: EndMember, say: Say) -> str:
-        """`the last Gemini mission on which X was the pilot`."""
-        if say == self._text.described and (told := self._text.name_end_of_told(form)):
-            return told
-        said = self._text.fill(self._text.table.entity[form.column].reverse_np, "o", say(form.reference))
+        """`the last Gemini mission on which X was the pilot`, or the last with the same pilot as another."""
+        text = self._text
+        if say == text.described and (said := text.name_end_of_told(form) or text.name_end_alike(form)):
+            return said
+        said = text.fill(text.table.entity[form.column].reverse_np, "o", say(form.reference))
         return re.sub(r"the (?:only )?", f"the {'last' if form.last else 'first'} ", said, count=1)
 
     def _one(self, noun: str, member: str, say: Say) -> str:
@@ -492,7 +494,8 @@ class ComputationVerbaliser:
             return self._describe_pair(form, winner, self._best(form))
         if form.members.partner:
             turn = "last" if form.largest else "first"
-            if self._text.is_asked_of(form) and self._text.draw() < _IN_ONE:
+            both = self._roles_in_one((form.members.shared, form.members.partner))
+            if self._text.is_asked_of(form) and (both or self._text.draw() < _IN_ONE):
                 return f"the {turn} {self._joint_work(form.members, said)}"
             self._text.openings.append(f"{upper_first(self._tell_joint_works(form.members))}.")
             if self._text.is_asked_of(form) and self._text.draw() < _AS_ONE:

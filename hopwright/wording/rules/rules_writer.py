@@ -55,6 +55,8 @@ _SOURCES = frozenset({"novel", "play", "short story", "novella", "poem", "epic p
 """What a work may be said to be based on before the question about it."""
 _LONG = 26
 """Words of a question beyond which what it is about is told in a sentence before it."""
+_SHORT_PHRASE = 8
+"""Words beyond which a phrase is too long to be followed by the verb."""
 _SHORT_NAME = 6
 """Words beyond which what others have in common has a sentence of its own before that."""
 _ONE = re.compile(r"\b[Oo]ne\b")
@@ -160,6 +162,10 @@ class KinNaming(Protocol):
         """As what somebody made a work, such as `director`; empty for who did not, or had another part in it."""
         ...
 
+    def has_outlived(self, maker: str, other: str) -> bool:
+        """Whether the maker of whole lists lived longer than somebody who is dead."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Wording:
@@ -210,6 +216,7 @@ class PlanVerbaliser:
         self._told_as = ""
         self._based = 0
         self._ties: set[str] = set()
+        self._shares = False
         self._credited = ""
         self._paired = ""
         self._steps = steps
@@ -346,7 +353,7 @@ class PlanVerbaliser:
         else:
             question = self.ask(len(self._steps), self.described)
             # What has a sentence before it already gets no second one.
-            hard = len(question.split()) > _LONG or self._tells_time()
+            hard = (len(question.split()) > _LONG or self._tells_time()) and not self._shares
             if hard and not self.openings and (told := self._find_told()):
                 question = self._ask_after(told)
         if not self.openings:
@@ -366,9 +373,28 @@ class PlanVerbaliser:
         ends = [
             index
             for index, step in enumerate(self._steps[:-1], start=1)
-            if isinstance(read_computation(step.derivation), EndMember)
+            if isinstance(form := read_computation(step.derivation), EndMember) and not self._find_alike(form)
         ]
         return ends[0] if self._is_chain() and ends and not found else found
+
+    def _find_alike(self, form: EndMember) -> str:
+        """How the first or the last with the same as a member is described; empty where what they share was found in
+        another column.
+        """
+        found = self.step(form.reference).derivation
+        shared = isinstance(found, Lookup) and found.property == form.column
+        return self.table.entity[form.column].alike if shared else ""
+
+    def name_end_alike(self, form: EndMember) -> str:
+        """`the first Tour de France with the same runner-up as the one …`; empty where nothing like it can be said."""
+        found, said = self.step(form.reference).derivation, self._find_alike(form)
+        if not said or not isinstance(found, Lookup):
+            return ""
+        noun = self.table.literal[form.series].series
+        member = re.sub(rf"^((?:{MARK})*)the {re.escape(noun)}\b(?! of )", r"\1the one", self.described(found.subject))
+        before, shared, after = re.split("[<>]", said.replace("{turn}", "last" if form.last else "first"))
+        self._shares = True
+        return before + mark([int(form.reference[3:])], shared.replace("{s}", member)) + after
 
     def _is_chain(self) -> bool:
         """Whether each hop rests on the one before it alone."""
@@ -658,8 +684,9 @@ class PlanVerbaliser:
         return self._tell_pair(reference, moment) or self._tell_credit(reference, moment) or self.described(reference)
 
     def _tell_pair(self, owner: str, moment: str) -> str:
-        """`its director`, after `X had a single screenwriter.`, where that writer's death parts the director's list: in
-        `the first film after that film's screenwriter died` it is open which film that is; else empty.
+        """`the director`, after `The director of X outlived its screenwriter.`, where that writer's death parts the
+        director's list: in `the first film after that film's screenwriter died` it is open which film that is. `its
+        director`, after `X had a single screenwriter.`, where it is not known who lived longer; else empty.
         """
         dead = self._find_dead(moment)
         if self.openings or not dead.startswith("hop") or not owner.startswith("hop") or owner == dead:
@@ -672,6 +699,11 @@ class PlanVerbaliser:
         self._paired, partner, work = dead, self._call_short(dead), self.described(work)
         # What a film has is a screenwriter; who created a title role is no performer of the opera.
         plain = self.noun_phrase(int(dead[3:])) == f"the {partner} of {work}"
+        outlived = isinstance(self.names, KinNaming) and self.names.has_outlived(self.entity(owner), self.entity(dead))
+        if plain and outlived:
+            maker = upper_first(mark([int(owner[3:])], f"the {role} of {work}"))
+            self.openings.append(f"{maker} outlived {mark([int(dead[3:])], f'its {partner}')}.")
+            return mark([int(owner[3:])], f"the {role}")
         tie = f"{work} had a single {partner}." if plain else f"One {partner} {did} {work}."
         self.openings.append(mark([int(dead[3:])], upper_first(tie)))
         return mark([int(owner[3:])], f"its {role}")
@@ -847,11 +879,11 @@ class PlanVerbaliser:
     # ------------------------------------------------------------ templates
 
     def fill(self, templates: Sequence[str], slot: str, phrase: str) -> str:
-        """Choose a template and fill it; a phrase that holds a clause goes to the end, into a template without one.
+        """Choose a template and fill it; a phrase that is long or holds a clause goes to the end, without another one.
 
         Any other goes into a template without commas, where there is one.
         """
-        if _TRAILING.search(phrase):
+        if _TRAILING.search(phrase) or len(phrase.split()) > _SHORT_PHRASE:
             ending = [one for one in templates if one.rstrip("?").endswith(f"{{{slot}}}")] or templates
             templates = [one for one in ending if not _RELATIVE.search(one)] or ending
         else:  # what is turned about so that a long phrase comes last is stiff around a name
