@@ -1,5 +1,6 @@
 """`hopwright build`."""
 
+import functools
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -14,6 +15,10 @@ from hopwright.reporting.run_summary import summary_lines
 from hopwright.runs import RunFolder
 from hopwright.runs.completion import find_completed
 from hopwright.settings import BuildParameters, home, identify, storage
+from hopwright.stages.workers import preload_workers
+
+PRELOADING = "flows.preloading"
+"""The module that imports what workers need."""
 
 
 def build_run(file: Path | None, options: Mapping[str, Any], *, fresh: bool, as_json: bool) -> None:
@@ -22,7 +27,7 @@ def build_run(file: Path | None, options: Mapping[str, Any], *, fresh: bool, as_
     parameters = read_build_parameters(file, options, fresh=fresh)
     summary = _read_completed(parameters)
     if summary is None:
-        with prefect_ready(_import_flow) as build_dataset, show_stages():
+        with prefect_ready(functools.partial(_import_flow, parameters.workers)) as build_dataset, show_stages():
             summary = build_dataset(parameters)
     else:
         err.print(f"run {parameters.run!r} is complete, and all that it rests on is unchanged: nothing to do")
@@ -51,7 +56,8 @@ def _read_completed(parameters: BuildParameters) -> dict[str, Any] | None:
     return completed.summary if completed is not None else None
 
 
-def _import_flow() -> Callable[[BuildParameters], dict[str, Any]]:
+def _import_flow(workers: int) -> Callable[[BuildParameters], dict[str, Any]]:
+    preload_workers(workers, PRELOADING)
     from flows.build_dataset import build_dataset
 
     return build_dataset

@@ -2,6 +2,7 @@
 
 Prefect's own process pool starts again for every subflow and imports Prefect in every worker (about 7 s each time on
 2 cores); this one starts once, imports only what a shard needs, and the Prefect task merely waits for its result.
+A build has it imported while Prefect starts, once for all workers.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from multiprocessing.connection import wait
@@ -24,7 +25,13 @@ from typing import Any, TypeVar
 
 from hopwright.errors import RunError
 from hopwright.runs import ShardOutput, ShardReport, part_path, rejected_path, write_shard
-from hopwright.runs.spawning import ApartContext
+from hopwright.runs.spawning import (
+    ApartContext,
+    ForkedContext,
+    let_interrupts_wait,
+    start_fork_server,
+    take_environment,
+)
 from hopwright.runs.storage import open_storage
 
 _T = TypeVar("_T")
@@ -92,7 +99,7 @@ class WorkerPool:
         self.workers = workers
         self.cluster = cluster
         self._turn = threading.Lock()
-        self._executor = None if workers == 1 and not apart else _start_workers(workers)
+        self._executor = None if workers == 1 and not apart else _start_workers(workers, apart)
 
     def run(self, function: Callable[..., _T], *args: Any) -> _T:
         """Run a module-level function and wait for its result; its errors come back as they were raised.
@@ -104,7 +111,7 @@ class WorkerPool:
                 return function(*args)
         try:
             # A worker starts with a call for which none is free.
-            with _let_interrupts_wait():
+            with let_interrupts_wait():
                 future = self._executor.submit(function, *args)
             return future.result()
         except BrokenExecutor:
@@ -145,7 +152,7 @@ def open_pool(
         with _use(_open[-1]) as pool:
             yield pool
         return
-    count = workers or len(os.sched_getaffinity(0))
+    count = count_workers(workers)
     with contextlib.ExitStack() as stack:
         runner = stack.enter_context(open_cluster(count)) if open_cluster is not None else None
         pool = stack.enter_context(contextlib.closing(WorkerPool(count, cluster=runner)))
@@ -156,6 +163,17 @@ def open_pool(
         except BaseException:  # Ctrl-C, or what Prefect makes of a request to end
             pool.abandon()
             raise
+
+
+def count_workers(wanted: int) -> int:
+    """How many workers a pool has; 0 stands for one per processor that this process may use."""
+    return wanted or len(os.sched_getaffinity(0))
+
+
+def preload_workers(workers: int, *modules: str) -> None:
+    """Begin to import what the workers of a pool to come will have in common; one worker is this process itself."""
+    if count_workers(workers) > 1:
+        start_fork_server(modules)
 
 
 @contextlib.contextmanager
@@ -184,19 +202,15 @@ def _use(pool: WorkerPool) -> Iterator[WorkerPool]:
             _open.remove(pool)
 
 
-def _start_workers(workers: int) -> ProcessPoolExecutor:
-    # Not forked: the parent has threads (Prefect, polars). Threads of the libraries would fight over the processors.
-    return ProcessPoolExecutor(workers, ApartContext(), initializer=prepare_worker)
+def _start_workers(workers: int, apart: bool) -> ProcessPoolExecutor:
+    # Not forked from here: the parent has threads (Prefect, polars). Who works apart loads models, with threads again.
+    context = ApartContext() if apart else ForkedContext()
+    return ProcessPoolExecutor(workers, context, initializer=_begin_worker, initargs=(dict(os.environ), prepare_worker))
 
 
-@contextlib.contextmanager
-def _let_interrupts_wait() -> Iterator[None]:
-    """A worker that starts meanwhile inherits that Ctrl-C waits: it would find it at its imports."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+def _begin_worker(environment: Mapping[str, str], prepare: Callable[[], None]) -> None:
+    take_environment(environment)
+    prepare()
 
 
 def prepare_worker() -> None:

@@ -190,16 +190,15 @@ def _wait_for_workers(child: subprocess.Popen[str]) -> list[int]:
 
 
 def _list_workers(parent: int) -> list[int]:
-    found = []
+    """The processes that were forked for a build's work, by another process beside it, which has the same command."""
+    parents: dict[int, int] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
-            if int(path.read_text().rsplit(")", 1)[1].split()[1]) == parent:
-                command = (path.parent / "cmdline").read_bytes()
-                if b"spawn_main" in command:
-                    found.append(int(path.parent.name))
+            if b"multiprocessing.forkserver" in (path.parent / "cmdline").read_bytes():
+                parents[int(path.parent.name)] = int(path.read_text().rsplit(")", 1)[1].split()[1])
         except (OSError, IndexError):
             continue
-    return sorted(found)
+    return sorted(pid for pid, forker in parents.items() if parents.get(forker) == parent)
 
 
 def _take_stock(home: Home, models: tuple[str, str], child: subprocess.Popen[str], course: Course) -> Stock:
