@@ -6,9 +6,8 @@ import functools
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from importlib import resources
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from label_studio_sdk.label_interface.interface import LabelInterface
 from markdown_it import MarkdownIt
 
 from annotation.keys import KEYS, SCORE_KEYS
@@ -24,6 +23,9 @@ from annotation.schema import (
 )
 from hopwright.errors import InputError
 from hopwright.reporting.rendering import load_template
+
+if TYPE_CHECKING:
+    from label_studio_sdk.label_interface.interface import LabelInterface
 
 Task = dict[str, Any]
 """`data` (what the page shows), and `predictions` (what the form is pre-filled with)."""
@@ -186,6 +188,9 @@ def _list_tags(interface: str) -> list[str]:
 @functools.cache
 def parse_interface(xml: str) -> LabelInterface:
     """The interface, ready to hold tasks against. Raises InputError when Label Studio would not take it."""
+    # The SDK takes a second to import, and who only says where the tasks lie has no use for it.
+    from label_studio_sdk.label_interface.interface import LabelInterface
+
     try:
         interface = LabelInterface(xml)
         interface.validate()  # type: ignore[no-untyped-call]

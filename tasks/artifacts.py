@@ -9,7 +9,6 @@ from typing import Any
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
 from prefect.logging import get_run_logger
 
-from hopwright.difficulty.render import render_report
 from hopwright.difficulty.report import DifficultyReport
 from hopwright.records import Rejected
 from hopwright.runs import RunFolder, Stage, StageManifest
@@ -60,7 +59,8 @@ def publish_difficulty(run: RunFolder) -> None:
     plot = f"\n\nThe calibration plot is `{folder}/calibration.png`." if (folder / "calibration.png").is_file() else ""
     create_markdown_artifact(
         key="filter-report",
-        markdown=f"# How difficult the items are\n\n{render_report(report)}{plot}",
+        # As the worker wrote it: made anew here it would have the flow's own process import what makes tables.
+        markdown=f"{(folder / 'report.md').read_text('utf-8')}{plot}",
         description="filter: accuracy, agreement, calibration, what was dropped",
     )
 

@@ -1,6 +1,7 @@
 """How the command line speaks: results on stdout, progress on stderr."""
 
 import contextlib
+import gc
 import json
 import threading
 import time
@@ -177,6 +178,8 @@ def prefect_ready(load: Callable[[], _T]) -> Iterator[_T]:
         with err.status("starting Prefect"):
             loaded = load()
             wait()
+        # What is imported stays to the end: to look through it for garbage then would take half a second.
+        gc.freeze()
         from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
 
         # Heartbeats tell a lasting server which flows have crashed; every subflow's end waits for one to stop.

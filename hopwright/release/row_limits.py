@@ -32,28 +32,39 @@ def find_controls(row: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield from islice(_walk(row, _judge_characters), _MOST_PROBLEMS)
 
 
+_Place = tuple[Any, ...]
+"""The keys and the numbers that lead to a value. They are named where there is a fault: hardly ever."""
+
+
 def _walk(row: dict[str, Any], judge: Callable[[str, int], str]) -> Iterator[tuple[str, str]]:
     values = 0
-    left: list[tuple[str, str, Any]] = [("", "", row)]
+    left: list[tuple[_Place, str, Any]] = [((), "", row)]
     while left:
-        path, name, value = left.pop()
+        place, name, value = left.pop()
         values += 1
         if values > _MOST_VALUES:
-            yield path, f"the row holds more than {_MOST_VALUES:,} values"
+            yield _name(place), f"the row holds more than {_MOST_VALUES:,} values"
             return
         if isinstance(value, dict):
             for key in value:
                 if fault := judge(key, _LONGEST_ID):
-                    yield f"{path}.{show(key, 40)}".lstrip("."), f"the field's name {fault}"
-            left += [(f"{path}.{show(key, 40)}".lstrip("."), key, inner) for key, inner in value.items()]
+                    yield _name((*place, key)), f"the field's name {fault}"
+            left += [((*place, key), key, inner) for key, inner in value.items()]
         elif isinstance(value, list):
-            left += [(f"{path}[{place}]", name, inner) for place, inner in enumerate(value)]
+            left += [((*place, number), name, inner) for number, inner in enumerate(value)]
         elif isinstance(value, str):
             longest = {"id": _LONGEST_ID, "text": _LONGEST_PASSAGE}.get(name, _LONGEST_TEXT)
             if fault := judge(value, longest):
-                yield path, fault
+                yield _name(place), fault
         elif isinstance(value, int) and not -_LARGEST <= value < _LARGEST:
-            yield path, "a number of more than 64 bits"
+            yield _name(place), "a number of more than 64 bits"
+
+
+def _name(place: _Place) -> str:
+    path = ""
+    for step in place:
+        path = f"{path}[{step}]" if isinstance(step, int) else f"{path}.{show(step, 40)}".lstrip(".")
+    return path
 
 
 def _judge_length(text: str, longest: int) -> str:

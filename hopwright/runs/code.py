@@ -26,8 +26,16 @@ def digest_code(stage: str) -> str:
     head = stage.partition("/")[0]
     digest = hashlib.blake2b(digest_size=6)
     for folder in (*_BELOW, *_PACKAGES.get(head, ())):
-        for path in sorted((_ROOT / folder).rglob("*")):
-            if path.suffix in _SUFFIXES and path.is_file():
-                digest.update(f"{path.relative_to(_ROOT)}\0".encode())
-                digest.update(path.read_bytes())
+        for piece in _read_package(folder):
+            digest.update(piece)
     return digest.hexdigest()
+
+
+@functools.cache
+def _read_package(folder: str) -> tuple[bytes, ...]:
+    """The names and the contents of a package's files, in order: some stages of a run have most packages in common."""
+    pieces: list[bytes] = []
+    for path in sorted((_ROOT / folder).rglob("*")):
+        if path.suffix in _SUFFIXES and path.is_file():
+            pieces += (f"{path.relative_to(_ROOT)}\0".encode(), path.read_bytes())
+    return tuple(pieces)
