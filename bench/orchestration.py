@@ -180,8 +180,10 @@ def build_plain(options: argparse.Namespace) -> None:
 
 def call_bare(options: argparse.Namespace) -> None:
     """The recorded calls again, each stage's shards side by side."""
-    from hopwright.stages.workers import open_pool
+    from flows.console.build import PRELOADING
+    from hopwright.stages.workers import open_pool, preload_workers
 
+    preload_workers(options.workers, PRELOADING)
     calls: list[Call] = pickle.loads((options.home / CALLS).read_bytes())
     # What a step finds made already it would not make again.
     shutil.rmtree(options.home / "stores")
@@ -218,4 +220,7 @@ def call_again(call: Call) -> Any:
 
 
 if __name__ == "__main__":
-    main()
+    # Workers know the functions of modules only, and this one by its name.
+    from bench.orchestration import main as run_benchmark
+
+    run_benchmark()
