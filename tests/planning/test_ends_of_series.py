@@ -107,11 +107,31 @@ def test_it_is_said_plainly(asked: list[tuple[Item, int, EndMember]], sample: Gr
 def test_a_sentence_tells_who_has_it_in_common(asked: list[tuple[Item, int, EndMember]]) -> None:
     told = [(*one, one[2].reference.removeprefix("hop")) for one in asked]
     told = [one for one in told if one[0].marked.startswith(f"{{{one[3]}: One ")]
-    assert len(told) > len(asked) // 4
+    assert len(told) >= 5
     for item, place, _, source in told:
         own = item.hops[place].index
         again = rf"{{{own}: .*{{{source}: (that [\w ]+|he|she|it|his|her|him|its)}}"
         assert re.search(again, item.marked), "who that is stands there"
+
+
+def test_it_is_said_to_have_the_same_as_another_member(asked: list[tuple[Item, int, EndMember]]) -> None:
+    """`the first Tour de France with the same runner-up as the one won by X`: of the one who is shared no word more."""
+    alike = [one for one in asked if re.search(r"\{\d: same ", one[0].marked)]
+    assert len(alike) > len(asked) // 4
+    for item, place, form in alike:
+        hop, shared = item.hops[place], item.hops[int(form.reference[3:]) - 1]
+        assert isinstance(shared.derivation, Lookup) and shared.derivation.property == form.column
+        span = rf"{{{hop.index}: the {'last' if form.last else 'first'} [^{{]*{{{shared.index}: same [^{{]* as "
+        assert re.search(span, item.marked), item.marked
+        named = shared.derivation.subject
+        named = item.hops[int(named[3:]) - 1].answer_id or "" if named.startswith("hop") else named
+        assert named != hop.answer_id, "another member has it as well"
+
+
+@pytest.mark.parametrize("series", load_series(), ids=lambda one: one.name)
+def test_what_is_shared_stands_in_brackets(series: Series) -> None:
+    for column in series.columns.values():
+        assert not column.alike or re.fullmatch(r"the \{turn\} [^<>{}]*<same [^<>{}]*\{s\}>[^<>{}]*", column.alike)
 
 
 @pytest.mark.parametrize("series", load_series(), ids=lambda one: one.name)

@@ -193,8 +193,21 @@ def test_few_questions_step_along_a_series() -> None:
     ]  # fmt: skip
     dropped = select(drafts, max_answer_share=1.0)
     assert {check for check, _ in dropped.values()} == {"step_share"}
-    assert sum(bool(draft.step) and draft.slot not in dropped for draft in drafts) == 20
+    assert sum(bool(draft.step) and draft.slot not in dropped for draft in drafts) == 16
     assert all(draft.step for draft in drafts if draft.slot in dropped)
+
+
+def test_no_series_gives_many_questions() -> None:
+    words = "Alma Bror Curt Dina Eskil Fanny Gun Hugo Inga Jens".split()
+    drafts = [
+        DraftKey(slot, f"id{slot}", "chain", str(slot), f"{words[slot % 10]} and {slot}?", str(slot),
+                 end_of=f"P{slot % 2}" if slot % 4 < 3 else "")
+        for slot in range(400)
+    ]  # fmt: skip
+    dropped = select(drafts, max_answer_share=1.0)
+    kept = Counter(draft.end_of for draft in drafts if draft.slot not in dropped)
+    assert {check for check, _ in dropped.values()} == {"series_share"}
+    assert kept == {"P0": 16, "P1": 16, "": 100}
 
 
 def test_questions_of_one_frame_are_kept_up_to_their_share() -> None:
