@@ -41,19 +41,9 @@ class GraphFacts:
         self._table = table
         self._by_value: dict[str, dict[Scalar, set[str]]] = {}
         # Planning, distractors and checks ask for the same few literals again and again.
-        self._scalars = functools.lru_cache(100_000)(self._read_scalars)
-
-    def objects(self, subject: str, property: str) -> tuple[str, ...]:
-        """See Facts."""
-        return self._graph.objects(subject, property)
-
-    def subjects(self, property: str, object: str) -> tuple[str, ...]:
-        """See Facts."""
-        return self._graph.subjects(property, object)
-
-    def scalars(self, subject: str, property: str) -> tuple[Scalar, ...]:
-        """See Facts."""
-        return self._scalars(subject, property)
+        self.scalars = functools.lru_cache(100_000)(self._read_scalars)
+        self.objects = graph.objects
+        self.subjects = graph.subjects
 
     def subjects_of_scalar(self, property: str, value: int | Decimal | dt.date) -> tuple[str, ...]:
         """See Facts."""

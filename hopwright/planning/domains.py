@@ -47,9 +47,13 @@ class DomainIndex:
     def of_steps(self, steps: Sequence[PlanStep]) -> tuple[DomainDecision, ...]:
         """The domain of every step of a plan, in order."""
         found: list[DomainDecision] = []
-        for step in steps:
-            found.append(self._rule_step(step, steps, found))
+        self.extend(found, steps)
         return tuple(found)
+
+    def extend(self, found: list[DomainDecision], steps: Sequence[PlanStep]) -> None:
+        """Add the domains of the steps that come after those whose domains are there."""
+        for step in steps[len(found) :]:
+            found.append(self._rule_step(step, steps, found))
 
     def _rule_step(self, step: PlanStep, steps: Sequence[PlanStep], before: Sequence[DomainDecision]) -> DomainDecision:
         derivation = step.derivation

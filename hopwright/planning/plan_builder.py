@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
+import functools
 import operator
 import random
 from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
-from hopwright.planning.domains import DomainIndex
+from hopwright.planning.domains import DomainDecision, DomainIndex
 from hopwright.planning.plan import PartialPlan
 from hopwright.planning.random_draws import draw, draw_by_weights
 from hopwright.planning.relations import Relations
@@ -37,8 +37,7 @@ _T = TypeVar("_T")
 _PROPERTY_OF = operator.attrgetter("property")
 
 
-@dataclass(frozen=True, slots=True)
-class StepOutput:
+class StepOutput(NamedTuple):
     """What a finished step offers to those that read it: its reference, and its entity or its number."""
 
     type: Type
@@ -55,6 +54,12 @@ class StepOutput:
         return int(self.number)
 
 
+@functools.lru_cache(50_000)
+def look_up(subject: str, property: str) -> Lookup:
+    """The look-up of a property; sketch after sketch begins with the same."""
+    return Lookup(subject=subject, property=property)
+
+
 class PlanBuilder:
     """A draft under construction, with its random numbers and the names that it already uses."""
 
@@ -66,7 +71,6 @@ class PlanBuilder:
         rng: random.Random,
         claims: Sequence[LinkedClaim] = (),
         relations: Relations | None = None,
-        passed: dict[str, bool] | None = None,
     ) -> None:
         self.traversals = traversals
         self.relations = relations or Relations(traversals)
@@ -77,25 +81,28 @@ class PlanBuilder:
         self.rng = rng
         self.draft = PartialPlan()
         self._domains = domains
-        self._passed = {} if passed is None else passed
-        """Which entities these preferences pass by, as far as it was asked; sketches of one plan share it."""
-        self._entities: set[str] = set()
-        self._tokens: dict[str, str] = {}
+        # Dictionaries keep the order in which they were filled: to take back is to drop their ends.
+        self._entities: dict[str, None] = {}
+        self._tokens: dict[str, None] = {}
+        self._rulings: list[DomainDecision] = []
 
     @property
     def used(self) -> frozenset[str]:
         """The entities taken so far."""
         return frozenset(self._entities)
 
-    def mark(self) -> tuple[int, frozenset[str], dict[str, str], tuple[str, ...]]:
+    def mark(self) -> tuple[int, int, int, tuple[str, ...]]:
         """Where the sketch stands, for `reset`."""
-        return len(self.draft.steps), frozenset(self._entities), dict(self._tokens), self.topics
+        return len(self.draft.steps), len(self._entities), len(self._tokens), self.topics
 
-    def reset(self, mark: tuple[int, frozenset[str], dict[str, str], tuple[str, ...]]) -> None:
+    def reset(self, mark: tuple[int, int, int, tuple[str, ...]]) -> None:
         """Take back what was added since a mark."""
-        count, entities, tokens, self.topics = mark
-        del self.draft.steps[count:]
-        self._entities, self._tokens = set(entities), dict(tokens)
+        steps, entities, tokens, self.topics = mark
+        del self.draft.steps[steps:], self._rulings[steps:]
+        while len(self._entities) > entities:
+            self._entities.popitem()
+        while len(self._tokens) > tokens:
+            self._tokens.popitem()
 
     def take(self, *entities: str) -> None:
         """Reserve entities: none occurs twice, and no two share a telling word.
@@ -106,10 +113,10 @@ class PlanBuilder:
             if entity in self._entities:
                 raise PlanningDeadEnd(DeadEnd.ENTITY_REPEATS)
             tokens = self._telling(entity)
-            if any(token in self._tokens for token in tokens):
+            if not self._tokens.keys().isdisjoint(tokens):
                 raise PlanningDeadEnd(DeadEnd.NAMES_SHARE_WORD)
-            self._entities.add(entity)
-            self._tokens.update(dict.fromkeys(tokens, entity))
+            self._entities[entity] = None
+            self._tokens |= dict.fromkeys(tokens)
 
     def name(self, *entities: str) -> None:
         """Reserve entities that the question names; one that it has named before may be meant again."""
@@ -122,21 +129,21 @@ class PlanBuilder:
 
     def take_claim(self, linked: LinkedClaim) -> None:
         """Reserve what a claim mentions: no hop may ask about it."""
-        self._entities |= linked.entities
-        self._tokens.update(dict.fromkeys(linked.words, linked.claim.id))
+        self._entities |= dict.fromkeys(linked.entities)
+        self._tokens |= dict.fromkeys(linked.words)
 
     def admits_claim(self, linked: LinkedClaim) -> bool:
         """Whether nothing that a claim mentions is in use."""
-        return self._entities.isdisjoint(linked.entities) and self._tokens.keys().isdisjoint(linked.words)
+        return self._entities.keys().isdisjoint(linked.entities) and self._tokens.keys().isdisjoint(linked.words)
 
     def admits(self, entity: str) -> bool:
         """Whether an entity may still be taken, and is not one of the hubs that this plan passes by."""
-        if (passed := self._passed.get(entity)) is None:
-            passed = self._passed[entity] = (
-                self.preferences.closed(entity) or self.traversals.degree(entity) > self.preferences.ceiling
-            )
-        return not (passed or entity in self._entities) and self._tokens.keys().isdisjoint(
-            self.traversals.tokens(entity)
+        degree, tokens = self.traversals.standing[entity]
+        return (
+            degree <= self.preferences.ceiling
+            and entity not in self._entities
+            and self._tokens.keys().isdisjoint(tokens)
+            and not self.preferences.closed(entity)
         )
 
     def list_found(self) -> list[str]:
@@ -170,7 +177,7 @@ class PlanBuilder:
         self.take(edge.object)
         if not reference:
             self.name(edge.subject)
-        step_forward = Lookup(subject=reference or edge.subject, property=edge.property)
+        step_forward = look_up(reference or edge.subject, edge.property)
         return StepOutput("entity", self.add(step_forward, edge.object), edge.object)
 
     def lead(self, entity: str) -> StepOutput:
@@ -264,7 +271,7 @@ class PlanBuilder:
         """Look up a literal: the full date where it is asked for and known, else the year; or the number."""
         value: Scalar = measure.value
         entry = measure.entry
-        derivation = Lookup(subject=reference, property=measure.property)
+        derivation = look_up(reference, measure.property)
         if isinstance(value, dt.date):
             exact = entry.value == "date" and (value.month, value.day) != (1, 1)
             if full_date and exact and entry.ask:
@@ -295,11 +302,11 @@ class PlanBuilder:
 
     def domain_of_step(self, reference: str) -> str:
         """The domain of the hop to which a reference points."""
-        return self._domains.of_steps(self.draft.steps)[int(reference[3:]) - 1].domain
+        return self._rule_steps()[int(reference[3:]) - 1].domain
 
     def count_domains(self) -> int:
         """How many domains the steps so far touch."""
-        return len({ruling.domain for ruling in self._domains.of_steps(self.draft.steps)})
+        return len({ruling.domain for ruling in self._rule_steps()})
 
     def prefer_name(self, properties: Sequence[str]) -> str:
         """Choose a property, one that is over its share more seldom."""
@@ -321,7 +328,7 @@ class PlanBuilder:
         for edge in edges:
             domain: str = self._domains.of_fact(edge.property, edge.subject).domain
             by_domain.setdefault(domain, {}).setdefault(edge.property, []).append(edge)
-        touched = {ruling.domain for ruling in self._domains.of_steps(self.draft.steps)}
+        touched = {ruling.domain for ruling in self._rule_steps()}
         names = sorted(by_domain)
         known = self.preferences.weights
         weights = [
@@ -344,6 +351,11 @@ class PlanBuilder:
             for e in chosen
         ]
         return draw_by_weights(self.rng, chosen, liked)
+
+    def _rule_steps(self) -> Sequence[DomainDecision]:
+        """The domain of every step so far."""
+        self._domains.extend(self._rulings, self.draft.steps)
+        return self._rulings
 
     def _telling(self, entity: str) -> frozenset[str]:
         return self.traversals.tokens(entity)

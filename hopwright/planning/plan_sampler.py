@@ -39,6 +39,7 @@ _PILOTS = 24
 _ROUNDS = 2
 _SAMPLED = 60
 _MOST_ASKED = 1.6
+_NO_WEIGHTS: Mapping[str, float] = {}
 _WIDE = 0.15
 """The share of the slots of which the plan is to span three domains."""
 
@@ -323,7 +324,7 @@ class PlanSampler:
 
 def _open(preferences: SamplingPreferences) -> SamplingPreferences:
     """The preferences without what is closed or weighed down for the sake of shares."""
-    return replace(preferences, weights={}, odds=(), closed=lambda _: False)
+    return replace(preferences, weights=_NO_WEIGHTS, odds=(), closed=lambda _: False)
 
 
 @functools.lru_cache(64)

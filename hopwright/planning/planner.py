@@ -111,9 +111,8 @@ class Planner:
         if anchor and not (programs := self._fitting(programs, liking, anchor, kept)):
             raise NoPlanError(Counter({DeadEnd.NOTHING_WITH_ANCHOR.value: 1}))
         layouts = _lay_out(programs, kept) if anchor else [_Layout(book.root(wanted.kind, wanted.answer))]
-        passed: dict[str, bool] = {}
         for number in range(tries):
-            builder = PlanBuilder(self.traversals, self.domains, liking, rng, self.claims, self.relations, passed)
+            builder = PlanBuilder(self.traversals, self.domains, liking, rng, self.claims, self.relations)
             try:
                 layout = draw_by_weights(rng, layouts, [one.weight for one in layouts]) if anchor else layouts[0]
                 wished = min(liking.min_domains, len(topology.depends_on)) if number < 0.8 * tries else 0
@@ -202,19 +201,19 @@ class Planner:
             raise PlanningDeadEnd(DeadEnd.SHORTCUT, shortcut.kind)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Layout:
     """Programs into which an anchor comes at the same place.
 
     `start`: the place (from 0) that begins with the anchor, -1 for none; `forced`: place → the fact to look up there;
-    `hopeless`: ways to begin that failed already.
+    `hopeless`: ways to begin that failed already, each a bit.
     """
 
     root: Branch
     weight: float = 1.0
     start: int = -1
     forced: Mapping[int, Edge] = field(default_factory=dict)
-    hopeless: set[object] = field(default_factory=set)
+    hopeless: int = 0
 
 
 def run_programs(
@@ -229,15 +228,16 @@ def run_programs(
     states: list[StepOutput] = []
     while True:
         place = branch.place
-        dead: set[object] = layout.hopeless if place == 0 and anchor else set(layout.hopeless if place == 0 else ())
+        dead = layout.hopeless if place == 0 else 0
+        mark = builder.mark()
         for _ in range(_PATIENCE):
-            program = branch.choose(builder.rng, dead)
-            while program is not None and not _inputs_suffice(program, place, builder, states):
-                dead.add(program.keys[place])
-                program = branch.choose(builder.rng, dead)
-            if program is None:
+            way = branch.choose(builder.rng, dead)
+            while way >= 0 and not _inputs_suffice(branch.ways[way], place, builder, states):
+                dead |= 1 << way
+                way = branch.choose(builder.rng, dead)
+            if way < 0:
                 raise PlanningDeadEnd(DeadEnd.NO_FITTING_COMPUTATION)
-            mark = builder.mark()
+            program = branch.ways[way]
             try:
                 state = _run(program, place, builder, states, anchor if place == layout.start else "", layout.forced)
                 left = len(program.operations) - place - 1
@@ -249,9 +249,10 @@ def run_programs(
             except PlanningDeadEnd as dead_end:
                 reasons[dead_end.reason] += 1
                 builder.reset(mark)
-                dead.add(program.keys[place])
-                if place == 0 and isinstance(dead_end, NothingBegins):
-                    layout.hopeless.add(program.keys[place])
+                dead |= 1 << way
+                # What an anchor does not suit, it will not suit the next time either.
+                if place == 0 and (anchor or isinstance(dead_end, NothingBegins)):
+                    layout.hopeless |= 1 << way
         else:
             raise PlanningDeadEnd(DeadEnd.NO_OPERATION_GOES_ON)
         if branch.last:
@@ -267,11 +268,11 @@ def _run(
     anchor: str,
     forced: Mapping[int, Edge],
 ) -> StepOutput:
-    reader = program.readers[place]
     operation = program.operations[place]
     here = program.contexts[place]
-    partners = [need - 1 for need in program.depends_on[reader] if need - 1 < place] if reader >= 0 else ()
+    partners = program.partners[place]
     if partners or anchor or forced:
+        reader = program.readers[place]
         here = OperationContext(
             readers=here.readers,
             partners=tuple(states[one] for one in partners),

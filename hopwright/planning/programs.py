@@ -9,9 +9,10 @@ import functools
 import itertools
 import random
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from hopwright.planning.memory import Memory
 from hopwright.planning.operations import OPERATIONS
 from hopwright.planning.operations.base import Operation, OperationContext
 from hopwright.planning.operations.claim_operations import CLAIMED
@@ -24,10 +25,12 @@ from hopwright.planning.operations.lookahead import (
     OF_BOTH,
     SAME_SORT_OPERATIONS,
 )
-from hopwright.planning.random_draws import draw_by_cumulative_weights, draw_by_weights
+from hopwright.planning.random_draws import draw_by_cumulative_weights
 from hopwright.topologies import Topology
 
 _ENUMERATED = 4
+_KEPT_CHOICES = 2_000
+"""So many sets of dead ways are remembered of a place, each with what is left to choose from."""
 _LIFE_OF_CHOSEN = 0.02
 """How readily a question about what is chosen from a list ends with somebody's age, or the year of their birth."""
 _OF_A_LIFE = frozenset({"year", "age-at-death", "age-found"})
@@ -114,6 +117,14 @@ class OperationSequence:
             OperationContext(readers=names, branch=branch) for names, branch in zip(self._paths, branches, strict=True)
         )
 
+    @functools.cached_property
+    def partners(self) -> tuple[tuple[int, ...], ...]:
+        """For each hop, the places (from 0) before it of what else its reader reads."""
+        return tuple(
+            tuple(need - 1 for need in self.depends_on[reader] if need - 1 < place) if reader >= 0 else ()
+            for place, reader in enumerate(self.readers)
+        )
+
     def _after(self, place: int) -> Iterator[tuple[Operation, tuple[int, ...]]]:
         return zip(self.operations[place + 1 :], self.depends_on[place + 1 :], strict=True)
 
@@ -171,19 +182,20 @@ class Branch:
             key = program.keys[place]
             weights[key] = weights.get(key, 0.0) + program.weight
             first.setdefault(key, program)
-        self._keys = list(first)
-        self._ways = list(first.values())
-        self._weights = list(weights.values())
-        self._reached = list(itertools.accumulate(self._weights))
+        self.ways = tuple(first.values())
+        """One program for each way to go on."""
+        self._weights = tuple(weights.values())
+        self._left = Memory(self._list_left, _KEPT_CHOICES)
 
-    def choose(self, rng: random.Random, dead: Container[object]) -> OperationSequence | None:
-        """A program by what it does at the place, by weight; None when all of that is dead (keys of programs)."""
-        if not dead:
-            return draw_by_cumulative_weights(rng, self._ways, self._reached)
-        left = [number for number, key in enumerate(self._keys) if key not in dead]
-        if not left:
-            return None
-        return self._ways[draw_by_weights(rng, left, [self._weights[number] for number in left])]
+    def choose(self, rng: random.Random, dead: int) -> int:
+        """The number of a way, by weight; -1 when all are dead (those whose bits are set)."""
+        left, reached = self._left[dead]
+        return draw_by_cumulative_weights(rng, left, reached) if left else -1
+
+    def _list_left(self, dead: int) -> tuple[list[int], list[float]]:
+        """The ways that are not dead, and their cumulative weights."""
+        left = [number for number in range(len(self.ways)) if not dead >> number & 1]
+        return left, list(itertools.accumulate(self._weights[number] for number in left))
 
     def follow(self, program: OperationSequence) -> Branch:
         """The programs that do at the place what this one does."""

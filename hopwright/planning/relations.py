@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Container, Mapping, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from hopwright.planning.traversals import Edge, GraphTraversals
+from hopwright.planning.memory import Memory
+from hopwright.planning.traversals import Edge, GraphTraversals, spread
 
 # A value that more than so many share says little of any two of them.
 _MOST_MEMBERS = 150
@@ -17,6 +19,9 @@ _MOST_SHARING = 400
 _SAMPLED = 1500
 _MOST_MEASURED = 120
 _FEWEST = 4
+_SELDOM = 0.2
+_WEIGHED = 256
+_T = TypeVar("_T")
 
 
 class Group(NamedTuple):
@@ -30,18 +35,52 @@ class Group(NamedTuple):
     outward: bool
     members: tuple[str, ...]
 
+    def __hash__(self) -> int:
+        """Of the little by which it is told from almost all others: groups are large, and asked for often."""
+        return hash((self.property, self.shared, self.members[0]))
+
+
+class StartPools(Generic[_T]):
+    """Property → what of it a plan may begin with, and how readily it is chosen."""
+
+    def __init__(self, pools: Mapping[str, Sequence[_T]], seldom: Container[str]) -> None:
+        self.pools = pools
+        self.names = list(pools)
+        self.size = sum(map(len, pools.values()))
+        self._seldom = seldom
+        self._reached: dict[int, tuple[Mapping[str, float], list[float]]] = {}
+
+    def reach(self, weights: Mapping[str, float]) -> list[float]:
+        """The cumulative weights of `names`: by size, those over their share more seldom; empty where all are 0."""
+        # Slot after slot has one and the same mapping, which is kept here, so that no other gets its address.
+        known = self._reached.get(id(weights))
+        if known is None:
+            if len(self._reached) >= _WEIGHED:
+                self._reached.clear()
+            found = [
+                weights.get(name, 1.0) * (_SELDOM if name in self._seldom else 1.0) * len(options) ** 0.85
+                for name, options in self.pools.items()
+            ]
+            known = self._reached[id(weights)] = weights, list(itertools.accumulate(found)) if any(found) else []
+        return known[1]
+
 
 class Relations:
     """Groups and relatives of a graph's entities. Results are cached: the graph does not change."""
 
     def __init__(self, traversals: GraphTraversals) -> None:
         self._traversals = traversals
-        self.starts: dict[tuple[str, ...], Mapping[str, Sequence[object]]] = {}
+        self.starts: dict[tuple[str, ...], StartPools[Any]] = {}
         """By what follows: property → what a plan may begin with (`operations.starting_points`)."""
-        self.choosable: dict[tuple[tuple[str, ...], Group], Sequence[object]] = {}
-        """By what follows and by group: the ways to choose one of it (`operations.starting_points`)."""
-        self.beside: dict[tuple[tuple[str, ...], Edge, bool], Sequence[Edge]] = {}
-        """By what follows: the facts that stand beside a fact (`operations.lookahead`)."""
+        self.begun: dict[tuple[tuple[str, ...], str], Memory[Edge, bool]] = {}
+        """By what follows, and by the other branch: whether a plan may begin with a fact."""
+        self.choosable: dict[tuple[str, ...], Memory[Group, Sequence[object]]] = {}
+        """By what follows: a group → the ways to choose one of it (`operations.starting_points`)."""
+        self.beside: dict[tuple[tuple[str, ...], bool], Memory[Edge, Sequence[Edge]]] = {}
+        """By what follows: a fact → the facts that stand beside it (`operations.lookahead`)."""
+        self.domains: dict[str, Memory[str, frozenset[str]]] = {}
+        """By what a plan leads into: an entity → the domains that a plan which begins with it is of."""
+        self.told_apart = functools.lru_cache(1_000)(self._list_told_apart)
         self.groups_of = functools.lru_cache(50_000)(self._list_groups)
         self.groups_sharing = functools.lru_cache(50_000)(self._list_sharing)
         self.kin = functools.lru_cache(50_000)(self._list_kin)
@@ -75,6 +114,12 @@ class Relations:
             if groups:
                 found[property] = groups
         return found
+
+    def _list_told_apart(self, property: str, most: int) -> tuple[Edge, ...]:
+        """Of the facts of a property from which a branch may start, taken evenly, those whose ends share no word."""
+        tokens = self._traversals.tokens
+        edges = spread(self.single[property], most)
+        return tuple(edge for edge in edges if tokens(edge.subject).isdisjoint(tokens(edge.object)))
 
     def _list_measured(self, group: Group) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """The properties by which at least four of a group can be compared, each with those that have it."""

@@ -14,6 +14,7 @@ from hopwright.knowledge.facts import GraphFacts
 from hopwright.knowledge.properties import EntityProperty, LiteralProperty
 from hopwright.knowledge.source import FactSource
 from hopwright.planning.expressions import is_later
+from hopwright.planning.memory import Memory
 from hopwright.planning.open_world import OpenWorld
 from hopwright.records.values import Scalar
 from hopwright.text.matching import contains_alias, pad, telling_words
@@ -70,6 +71,10 @@ class WholeList(NamedTuple):
     measure: str
     dates: tuple[tuple[dt.date, str], ...]
 
+    def __hash__(self) -> int:
+        """Of the little by which it is told from almost all others: lists are long, and asked for often."""
+        return hash((self.measure, *self.dates[0]))
+
 
 class Recurrence(NamedTuple):
     """The members of a series, in its order, that have the same in one of its columns: two of them at least.
@@ -119,11 +124,11 @@ class GraphTraversals:
         self.classes = source.completeness
         self.open_world = OpenWorld(graph, table, source.kinds, self.facts)
         self.roles = table.roles
-        self._alone = [
-            (name, entry)
-            for name, entry in table.entity.items()
+        self._alone = {
+            name: (place, entry)
+            for place, (name, entry) in enumerate(table.entity.items())
             if entry.reverse == "alone" and (entry.predicate or entry.reverse_np)
-        ]
+        }
         lived = [table.literal[name] for name in (self.roles.birth, self.roles.death) if name in table.literal]
         self.living = frozenset(kind for entry in lived for kind in entry.subject)
         """The kinds of entities that are born, or die."""
@@ -131,11 +136,11 @@ class GraphTraversals:
         """What joins a work to those who made it, as an author or a director did."""
         self.needs: dict[str, Callable[[str], bool]] = {}
         """What operations need of the entity that they read (`operations.lookahead`)."""
-        self.followed: dict[tuple[tuple[str, ...], str], bool] = {}
+        self.followed: dict[tuple[str, ...], Memory[str, bool]] = {}
         """What has been found out: whether operations can follow on an entity."""
-        self.paired: dict[tuple[tuple[str, ...], str, str], bool] = {}
+        self.paired: dict[tuple[str, ...], Memory[tuple[str, str], bool]] = {}
         """What has been found out: whether operations can take two entities together."""
-        self.entered: dict[tuple[tuple[str, ...], int], tuple[str, ...]] = {}
+        self.entered: dict[tuple[str, ...], Memory[int, tuple[str, ...]]] = {}
         """What has been found out: the timelines with a holder in a year on whom operations can follow."""
         self.lookups_from = functools.lru_cache(100_000)(self._lookups_from)
         self.lookups_to = functools.lru_cache(20_000)(self._lookups_to)
@@ -149,6 +154,8 @@ class GraphTraversals:
         self.degree = functools.lru_cache(200_000)(graph.degree)
         self.countries = functools.lru_cache(50_000)(self._list_countries)
         self.tokens = functools.lru_cache(200_000)(self._tokens)
+        self.standing = Memory(self._find_standing, 200_000)
+        """Entity → its degree and the telling words of its name: what decides whether a plan may take it."""
         self.facts_of = functools.cache(self._sample_facts)
         self.part = functools.lru_cache(50_000)(self._part)
         self._sound = functools.lru_cache(200_000)(self._is_sound)
@@ -157,6 +164,7 @@ class GraphTraversals:
         self.joint_counts = functools.lru_cache(20_000)(self._list_joint_counts)
         self.worked_for = functools.lru_cache(50_000)(self._list_worked_for)
         self.close_deaths = functools.lru_cache(20_000)(self._list_close_deaths)
+        self.tied_deaths = functools.lru_cache(50_000)(self._list_tied_deaths)
         self.own_timelines = functools.lru_cache(50_000)(self._list_own_timelines)
 
     def is_hub(self, entity: str) -> bool:
@@ -237,6 +245,18 @@ class GraphTraversals:
                 if edge.property == column and self.nameable(value)
             )
             for property, members in self.series.items()
+        }
+
+    @functools.cached_property
+    def series_columns(self) -> dict[str, dict[str, tuple[Edge, ...]]]:
+        """`series_edges` by the columns in which they stand, in the order of their names; without those of no edge."""
+        return {
+            name: {
+                column: tuple(edge for edge in edges if edge.property == column)
+                for column in sorted({edge.property for edge in edges})
+            }
+            for name, edges in self.series_edges.items()
+            if edges
         }
 
     @functools.cached_property
@@ -337,7 +357,7 @@ class GraphTraversals:
             and any(self.part(whole, death.value) for whole in self.whole_lists(owner))
         )
 
-    def tied_deaths(self, owner: str, topic: str) -> tuple[UsableLiteral, ...]:
+    def _list_tied_deaths(self, owner: str, topic: str) -> tuple[UsableLiteral, ...]:
         """The close deaths of those who had a part in a work of an owner's: a mother's has to do with no work."""
         if not (deaths := self.close_deaths(owner)):
             return ()
@@ -368,10 +388,9 @@ class GraphTraversals:
     def _reverse_from(self, entity: str) -> tuple[Edge, ...]:
         """Facts (x, property, entity) where x is the only subject, of properties whose reverse holds in reality."""
         found = []
-        told = set(self.graph.in_properties(entity))
-        for property, entry in self._alone:
-            if property not in told:
-                continue
+        told = self._alone.keys() & self.graph.in_properties(entity)
+        for property in sorted(told, key=self._alone.__getitem__) if len(told) > 1 else told:
+            _, entry = self._alone[property]
             if not entry.series and not self.classes.allows_reverse(property):
                 continue
             subjects = self.graph.subjects(property, entity)
@@ -572,6 +591,9 @@ class GraphTraversals:
             if len(self.graph.objects(subject, property)) == 1:
                 found.append(Edge(subject, property, object))
         return tuple(found)
+
+    def _find_standing(self, entity: str) -> tuple[int, frozenset[str]]:
+        return self.degree(entity), self.tokens(entity)
 
     def _tokens(self, entity: str) -> frozenset[str]:
         label = self.graph.label(entity)

@@ -82,7 +82,7 @@ def test_what_begins_plans_is_found_as_if_every_fact_of_a_sample_were_tried(
         if able:
             wanted[name] = able
     found = _list_first(start_sketch(planner), context)
-    assert {name: list(edges) for name, edges in found.items()} == wanted != {}
+    assert {name: list(edges) for name, edges in found.pools.items()} == wanted != {}
 
 
 def start_sketch(planner: Planner) -> PlanBuilder:

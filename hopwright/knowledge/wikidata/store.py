@@ -87,12 +87,12 @@ class GraphStore:
             self._text_row = view("text_row")
             self._text_start, self._text_blob = view("text_start"), view("text_blob")
         self._property_labels = self._read_property_labels()
-        self._known_number = functools.lru_cache(1 << 16)(self._find_number)
+        self.number = functools.lru_cache(1 << 16)(self._find_number)
         # Planning and the search for wrong options ask the same of the same few thousand entities.
-        self._objects = functools.lru_cache(1 << 16)(self._find_objects)
-        self._subjects = functools.lru_cache(1 << 15)(self._find_subjects)
+        self.objects = functools.lru_cache(1 << 16)(self._find_objects)
+        self.subjects = functools.lru_cache(1 << 15)(self._find_subjects)
+        self.out_edges = functools.lru_cache(1 << 14)(self._read_out_edges)
         self._literals = functools.lru_cache(1 << 11)(self._read_literals)
-        self._out_edges = functools.lru_cache(1 << 14)(self._read_out_edges)
 
     @classmethod
     def open(cls, folder: Path) -> GraphStore:
@@ -110,11 +110,8 @@ class GraphStore:
         """One of the store's arrays, read-only, for bulk work."""
         return self._file.array(name)
 
-    def number(self, id: str) -> int:
-        """The dense number of an entity, from 0 in the order of ids; -1 when it is unknown."""
-        return self._known_number(id)
-
     def _find_number(self, id: str) -> int:
+        """The dense number of an entity, from 0 in the order of ids; -1 when it is unknown."""
         if id[:1] != "Q":
             return -1
         try:
@@ -191,18 +188,12 @@ class GraphStore:
         """All property ids, of triplets and of literals, by number."""
         return self._property_names
 
-    def objects(self, subject: str, property: str) -> tuple[str, ...]:
-        """All objects of (subject, property, ·)."""
-        return self._objects(subject, property)
-
     def _find_objects(self, subject: str, property: str) -> tuple[str, ...]:
+        """All objects of (subject, property, ·)."""
         return self._ends(subject, property, self._out_start, self._out_edge)
 
-    def subjects(self, property: str, object: str) -> tuple[str, ...]:
-        """All subjects of (·, property, object)."""
-        return self._subjects(property, object)
-
     def _find_subjects(self, property: str, object: str) -> tuple[str, ...]:
+        """All subjects of (·, property, object)."""
         return self._ends(object, property, self._in_start, self._in_edge)
 
     def count_subjects(self, property: str, object: str) -> int:
@@ -214,11 +205,8 @@ class GraphStore:
         first = bisect_left(self._in_edge, wanted << 32, self._in_start[number], stop)
         return bisect_left(self._in_edge, (wanted + 1) << 32, first, stop) - first
 
-    def out_edges(self, subject: str) -> tuple[tuple[str, str], ...]:
-        """(property, object) of every triplet that the entity is subject of."""
-        return self._out_edges(subject)
-
     def _read_out_edges(self, subject: str) -> tuple[tuple[str, str], ...]:
+        """(property, object) of every triplet that the entity is subject of."""
         return self._row(subject, self._out_start, self._out_edge)
 
     def in_edges(self, object: str, limit: int | None = None) -> tuple[tuple[str, str], ...]:

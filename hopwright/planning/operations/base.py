@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput, Type
 from hopwright.planning.traversals import Edge
@@ -12,8 +13,7 @@ from hopwright.settings import LATEST_YEAR
 LATEST = LATEST_YEAR
 
 
-@dataclass(frozen=True, slots=True)
-class OperationContext:
+class OperationContext(NamedTuple):
     """Where in the plan an operation stands.
 
     `readers`: the operations that read its result, and what they give, in turn (none for the last); `partners`: what

@@ -7,6 +7,7 @@ import functools
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 
+from hopwright.planning.memory import Memory
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.operation_inputs import (
     full_date,
@@ -23,8 +24,8 @@ from hopwright.records import Lookup
 
 OUTWARD_LOOKUP = "extend-outward"
 """A look-up that may not say in what its subject lies: one that does has come before it."""
-_REMEMBERED = 150_000
-"""So many answers to "can these operations follow on this entity" are kept."""
+_KEPT = 30_000
+"""So many entities, pairs or facts are remembered for each sequence of operations, with what was found out of them."""
 SAME_SORT_OPERATIONS = frozenset({"compare", "compare-three"})
 OF_BOTH = frozenset({"joint-of-both", "count-joint"})
 """Operations on what two made together whom the plan finds."""
@@ -55,32 +56,35 @@ def satisfies_reader(builder: PlanBuilder, context: OperationContext) -> Callabl
 
 def can_precede(builder: PlanBuilder, readers: Sequence[str]) -> Callable[[str], bool]:
     """Whether an entity has what the operations that follow need, look-ups looked through to what comes after them."""
-    return functools.partial(_can_follow, builder, tuple(readers))
+    key = tuple(readers)
+    known = builder.traversals.followed
+    if (verdicts := known.get(key)) is None:
+        # It looks at nothing of the builder but its graph, which is that of all others.
+        verdicts = known[key] = Memory(functools.partial(_find_whether_follows, builder, key), _KEPT)
+    return verdicts.__getitem__
 
 
 def can_continue_from(builder: PlanBuilder, readers: tuple[str, ...], entity: str) -> bool:
     """Whether operations can follow on an entity in this very plan: what it leads to has to be free as well."""
     if readers[:1] != ("extend",):
-        return _can_follow(builder, readers, entity)
+        return can_precede(builder, readers)(entity)
     edges = [(edge.property, edge.object) for edge in builder.traversals.lookups_from(entity)]
     edges += [(edge.property, edge.subject) for edge in builder.traversals.reverse_from(entity)]
     return any(
-        builder.admits(other) and _can_follow(builder, _follow(builder, readers, property), other)
+        builder.admits(other) and can_precede(builder, _follow(builder, readers, property))(other)
         for property, other in edges
     )
 
 
 def list_beside(builder: PlanBuilder, readers: tuple[str, ...], edge: Edge, *, close: bool) -> Sequence[Edge]:
     """The facts of an entity, or of its kin, whose objects the readers can take together with that of a fact."""
-    known, key = builder.relations.beside, (readers, edge, close)
+    known, key = builder.relations.beside, (readers, close)
     if (found := known.get(key)) is None:
-        if len(known) >= _REMEMBERED:
-            known.clear()
-        found = known[key] = _find_beside(builder, readers, edge, close=close)
-    return found
+        found = known[key] = Memory(functools.partial(_find_beside, builder, readers, close), _KEPT)
+    return found[edge]
 
 
-def _find_beside(builder: PlanBuilder, readers: tuple[str, ...], edge: Edge, *, close: bool) -> Sequence[Edge]:
+def _find_beside(builder: PlanBuilder, readers: tuple[str, ...], close: bool, edge: Edge) -> Sequence[Edge]:
     kind = builder.traversals.kinds.kind
     reader = readers[0] if readers else ""
     if reader in OF_BOTH:
@@ -218,15 +222,14 @@ def fits_partner(builder: PlanBuilder, readers: Sequence[str], one: str, other: 
     """
     if not one or not readers or readers[0] not in JOINING_OPERATIONS:
         return True
-    known, key = builder.traversals.paired, (tuple(readers[:2]), one, other)
-    if (verdict := known.get(key)) is None:
-        if len(known) >= _REMEMBERED:
-            known.clear()
-        verdict = known[key] = _can_pair(builder, readers, one, other)
-    return verdict
+    known, key = builder.traversals.paired, tuple(readers)
+    if (verdicts := known.get(key)) is None:
+        verdicts = known[key] = Memory(functools.partial(_can_pair, builder, key), _KEPT)
+    return verdicts[one, other]
 
 
-def _can_pair(builder: PlanBuilder, readers: Sequence[str], one: str, other: str) -> bool:
+def _can_pair(builder: PlanBuilder, readers: tuple[str, ...], pair: tuple[str, str]) -> bool:
+    one, other = pair
     kinds = builder.traversals.kinds
     if readers[0] == "count-joint":
         return any(
@@ -236,13 +239,13 @@ def _can_pair(builder: PlanBuilder, readers: Sequence[str], one: str, other: str
         )
     if readers[0] == "joint-of-both":
         return any(
-            {joint.owner, joint.partner} == {one, other} and _can_follow(builder, tuple(readers[1:]), joint.work)
+            {joint.owner, joint.partner} == {one, other} and can_precede(builder, readers[1:])(joint.work)
             for owner in (one, other)
             for joint in builder.traversals.joint_works(owner)
         )
     if readers[0] == "neighbour-of-both":
         return any(
-            _can_follow(builder, tuple(readers[1:2]), shared) for _, shared in list_in_common(builder, one, other)
+            can_precede(builder, readers[1:2])(shared) for _, shared in list_in_common(builder, one, other)
         )
     if one == other or kinds.kind(one) != kinds.kind(other) or kinds.kind(one) == "country":
         return False
@@ -298,7 +301,7 @@ def leads_to_next(builder: PlanBuilder, readers: Sequence[str], death: UsableLit
     assert isinstance(death.value, dt.date)
     return any(
         (one := builder.traversals.timelines[name].get(death.value.year + step)) is not None
-        and _can_follow(builder, tuple(readers), one)
+        and can_precede(builder, readers)(one)
         for name in builder.traversals.own_timelines(death.entity)
         for step in (1, -1)
     )
@@ -306,14 +309,17 @@ def leads_to_next(builder: PlanBuilder, readers: Sequence[str], death: UsableLit
 
 def leads_on(builder: PlanBuilder, readers: Sequence[str], year: int, entity: str) -> bool:
     """Whether a timeline that a year of an entity may lead to has a holder of it on whom the readers can follow."""
-    known, key = builder.traversals.entered, (tuple(readers), year)
+    known, key = builder.traversals.entered, tuple(readers)
     if (names := known.get(key)) is None:
-        held = builder.traversals.timelines.items()
-        names = tuple(
-            name for name, by in held if is_told_by_year(by, year) and _can_follow(builder, key[0], by[year])
-        )
-        known[key] = names
-    return any(may_enter(builder, name, entity) for name in names)
+        names = known[key] = Memory(functools.partial(_list_led_to, builder, key), _KEPT)
+    return any(may_enter(builder, name, entity) for name in names[year])
+
+
+def _list_led_to(builder: PlanBuilder, readers: tuple[str, ...], year: int) -> tuple[str, ...]:
+    """The timelines with a holder in a year on whom the readers can follow."""
+    suits = can_precede(builder, readers)
+    held = builder.traversals.timelines.items()
+    return tuple(name for name, by in held if is_told_by_year(by, year) and suits(by[year]))
 
 
 def is_told_by_year(held: Mapping[int, str], year: int) -> bool:
@@ -331,54 +337,48 @@ def may_enter(builder: PlanBuilder, timeline: str, entity: str) -> bool:
     return bool(entry.holder_when) and (not entry.realm or entry.realm in builder.traversals.countries(entity))
 
 
-def _can_follow(builder: PlanBuilder, readers: tuple[str, ...], entity: str) -> bool:
+def _find_whether_follows(builder: PlanBuilder, readers: tuple[str, ...], entity: str) -> bool:
     if not readers:
         return True
-    known = builder.traversals.followed
-    if (verdict := known.get((readers, entity))) is None:
-        if readers[0] in ("extend", OUTWARD_LOOKUP):
-            verdict = _can_look_up(builder, readers, entity)
-        else:
-            verdict = _need_of(builder, readers[0])(entity)
-            if verdict and readers[0] == "year" and len(readers) > 1:
-                verdict = bool(list_entered(builder, readers[1:], entity))
-            if verdict and readers[0].startswith("compare"):  # it may win, and then something has to follow
-                verdict = _can_follow(builder, readers[1:], entity)
-            elif verdict and readers[0] in ("most-of-its", "neighbour-of-both"):
-                closed = builder.traversals.table.closed
-                members = {one for name in closed for one in list_closed_set(builder, name, entity)}
-                verdict = any(_can_follow(builder, readers[1:], one) for one in members)
-            elif verdict and readers[0] == "next-member":
-                beside = builder.traversals.members_beside(entity).values()
-                verdict = any(_can_follow(builder, readers[1:], one) for one in beside)
-            elif verdict and readers[0] == "end-member":
-                recurring = builder.traversals.recurrences.get(entity, ())
-                outer = {one.members[place] for one in recurring for place in (0, -1)}
-                verdict = any(_can_follow(builder, readers[1:], one) for one in outer)
-            elif verdict and readers[0] in JOINT_OPERATIONS:
-                works = {joint.work for joint in list_joint(builder, entity)}
-                verdict = any(_can_follow(builder, readers[1:], one) for one in works)
-            elif verdict and readers[0] in CHOOSING_FROM_LISTS:
-                ends = readers[0] == "end-of-its"
-                lists = [one.dates for one in builder.traversals.whole_lists(entity)]
-                listed = {one for dates in lists for _, one in ((dates[0], dates[-1]) if ends else dates)}
-                verdict = any(_can_follow(builder, readers[1:], one) for one in listed)
-        if len(known) >= _REMEMBERED:
-            known.clear()
-        known[readers, entity] = verdict
-    return verdict
+    name = readers[0]
+    if name in ("extend", OUTWARD_LOOKUP):
+        return _can_look_up(builder, readers, entity)
+    if not _need_of(builder, name)(entity):
+        return False
+    if name == "year" and len(readers) > 1:
+        return bool(list_entered(builder, readers[1:], entity))
+    after = can_precede(builder, readers[1:])
+    if name.startswith("compare"):  # it may win, and then something has to follow
+        return after(entity)
+    traversals = builder.traversals
+    if name in ("most-of-its", "neighbour-of-both"):
+        return any(after(one) for name in traversals.table.closed for one in list_closed_set(builder, name, entity))
+    if name == "next-member":
+        return any(map(after, traversals.members_beside(entity).values()))
+    if name == "end-member":
+        recurring = traversals.recurrences.get(entity, ())
+        return any(after(one.members[place]) for one in recurring for place in (0, -1))
+    if name in JOINT_OPERATIONS:
+        return any(after(joint.work) for joint in list_joint(builder, entity))
+    if name in CHOOSING_FROM_LISTS:
+        lists = [one.dates for one in traversals.whole_lists(entity)]
+        if name == "end-of-its":
+            lists = [(dates[0], dates[-1]) for dates in lists]
+        return any(after(one) for dates in lists for _, one in dates)
+    return True
 
 
 def _can_look_up(builder: PlanBuilder, readers: tuple[str, ...], entity: str) -> bool:
     """Whether a look-up leads from an entity to another on which the operations after it can follow."""
     within, outward = builder.traversals.roles.within, readers[0] == OUTWARD_LOOKUP
-    after, after_within = readers[1:], _follow(builder, readers, next(iter(within), ""))
+    after = can_precede(builder, readers[1:])
+    after_within = can_precede(builder, _follow(builder, readers, next(iter(within), "")))
     forward = ((edge.property, edge.object) for edge in builder.traversals.lookups_from(entity))
     backward = ((edge.property, edge.subject) for edge in builder.traversals.reverse_from(entity))
     for property, end in itertools.chain(forward, backward):
         if outward and property in within:
             continue
-        if _can_follow(builder, after_within if property in within else after, end):
+        if after_within(end) if property in within else after(end):
             return True
     return False
 

@@ -42,7 +42,6 @@ def lead(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationC
     """A named subject's fact; a later branch starts from what is named already, or from what belongs with it."""
     if context.forced is not None:
         return builder.walk(context.forced)
-    wanted = satisfies_reader(builder, context)
     if context.reader in OF_BOTH and context.partners and not context.anchor:
         return builder.walk(_choose_partner(builder, context))
     if builder.topics:
@@ -50,6 +49,7 @@ def lead(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationC
         if not edges:
             raise PlanningDeadEnd(DeadEnd.NOTHING_OF_TOPIC)
         return builder.walk(builder.choose_close(edges))
+    wanted = satisfies_reader(builder, context)
     if context.anchor and wanted(context.anchor) and builder.traversals.lookups_to(context.anchor):
         return builder.lead(context.anchor)
     if context.anchor:

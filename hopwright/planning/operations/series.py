@@ -15,7 +15,6 @@ from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import satisfies_reader
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.random_draws import draw, draw_by_weights
-from hopwright.planning.traversals import Edge
 from hopwright.records import Lookup
 
 _AFTER = 0.6
@@ -31,21 +30,19 @@ def named_member(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Op
     table = builder.traversals.table
     pools = {
         name: edges
-        for name, edges in builder.traversals.series_edges.items()
-        if edges and (not focus or table.literal[name].domain == focus)
+        for name, edges in builder.traversals.series_columns.items()
+        if not focus or table.literal[name].domain == focus
     }
     if not pools:
         raise NothingBegins(DeadEnd.NO_SERIES)
     suits = satisfies_reader(builder, context)
     # A short series has soon been asked about enough.
     names, known = sorted(pools), builder.preferences.weights
-    weights = [known.get(name, 1.0) * len(pools[name]) ** 0.5 for name in names]
+    weights = [known.get(name, 1.0) * sum(map(len, pools[name].values())) ** 0.5 for name in names]
     for _ in range(_DRAWN):
         name = draw_by_weights(builder.rng, names, weights)
-        edges: dict[str, list[Edge]] = {}
-        for edge in pools[name]:
-            edges.setdefault(edge.property, []).append(edge)
-        edge = draw(builder.rng, edges[builder.prefer_name(sorted(edges))])
+        edges = pools[name]
+        edge = draw(builder.rng, edges[builder.prefer_name(list(edges))])
         if not builder.admits(edge.object) or not builder.admits(edge.subject) or not suits(edge.subject):
             continue
         builder.name(edge.object)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from hopwright.planning.dead_ends import DeadEnd, NothingBegins, PlanningDeadEnd
+from hopwright.planning.memory import Memory
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import (
     JOINT_OPERATIONS,
@@ -29,13 +30,12 @@ from hopwright.planning.operations.operation_inputs import (
     list_events,
 )
 from hopwright.planning.plan_builder import PlanBuilder
-from hopwright.planning.random_draws import draw
-from hopwright.planning.relations import Group
+from hopwright.planning.random_draws import draw, draw_several
+from hopwright.planning.relations import Group, StartPools
 from hopwright.planning.traversals import MAX_POOL, Edge, JointWork, UsableLiteral, spread
 
 _DRAWN = 16
 _OF_ONE = 0.95
-_SELDOM = 0.2
 _SAMPLED = 120
 _OFTEN = _SAMPLED // 5
 _SMALLEST_GROUP = 4
@@ -43,8 +43,9 @@ _INTO_SERIES = ("extend", "next-member")
 _TO_END, _ON_TO_END = ("end-member",), ("extend", "end-member")
 _MANY = 60
 """Where fewer facts begin such plans, they are taken so much more seldom: the same few would fill slot after slot."""
-_REMEMBERED = 50_000
-"""So many groups are kept with the ways to choose one of them."""
+_KEPT = 20_000
+"""So many groups, or facts, are remembered for each sequence of operations, with what was found out of them."""
+_ENTITIES = 100_000
 _T = TypeVar("_T")
 
 
@@ -102,12 +103,11 @@ def draw_dated(builder: PlanBuilder, readers: tuple[str, ...]) -> UsableLiteral:
                     found.setdefault(name, []).extend(one for one in enter(entity) if one.property == name)
         return {name: tuple(events) for name, events in found.items() if events}
 
-    pools = _focus(builder, ("dated", *readers), find, lambda one: one.entity)
-    if not pools:
+    starts = _focus(builder, ("dated", *readers), find, lambda one: one.entity)
+    if not starts.pools:
         raise NothingBegins(DeadEnd.NO_DATED_START)
-    names, weights = _weigh(builder, pools)
-    for name in builder.rng.choices(names, weights, k=_DRAWN) if any(weights) else ():
-        one = draw(builder.rng, pools[name])
+    for name in _draw_names(builder, starts):
+        one = draw(builder.rng, starts.pools[name])
         if builder.admits(one.entity):
             return one
     raise PlanningDeadEnd(DeadEnd.START_IN_USE)
@@ -130,11 +130,7 @@ def list_holders(
         found = {name: tuple(one for one in held.items() if suits(one[1])) for name, held in timelines.items()}
         return {name: held for name, held in found.items() if held}
 
-    key = ("holders", *readers)
-    known = builder.relations.starts
-    if key not in known:
-        known[key] = find()
-    found: Mapping[str, Sequence[tuple[int, str]]] = known[key]  # type: ignore[assignment]
+    found = _remember(builder, ("holders", *readers), find).pools
     focus = "" if anywhere else builder.preferences.focus
     literal = builder.traversals.table.literal
     pools = {name: held for name, held in found.items() if not focus or literal[name].domain == focus}
@@ -145,13 +141,13 @@ def list_holders(
 
 def draw_groups(builder: PlanBuilder, context: OperationContext) -> Iterator[ChoosableGroup]:
     """Ways to choose one of a group that a plan can begin with, in a drawn order; groups of a property drawn alike."""
-    pools = _focus(builder, ("groups",), lambda: builder.relations.pools, lambda one: one.members[0])
-    if not pools:
+    starts = _focus(builder, ("groups",), lambda: builder.relations.pools, lambda one: one.members[0])
+    if not starts.pools:
         raise NothingBegins(DeadEnd.NO_GROUP_START)
-    names, weights = _weigh(builder, pools)
-    for name in builder.rng.choices(names, weights, k=_DRAWN) if any(weights) else ():
-        found = list_choosable(builder, draw(builder.rng, pools[name]), context.readers)
-        yield from builder.rng.sample(found, len(found))
+    choosable = _choosable(builder, context.readers)
+    for name in _draw_names(builder, starts):
+        if found := choosable[draw(builder.rng, starts.pools[name])]:
+            yield from builder.rng.sample(found, len(found))
 
 
 def draw_closed_sets(builder: PlanBuilder, context: OperationContext) -> list[ClosedChoice]:
@@ -169,8 +165,8 @@ def draw_closed_sets(builder: PlanBuilder, context: OperationContext) -> list[Cl
             for name in sorted(builder.traversals.table.closed)
         }
 
-    pools = _focus(builder, ("closed", *context.readers), find, lambda one: one.owner)
-    found = [one for choices in pools.values() for one in choices]
+    starts = _focus(builder, ("closed", *context.readers), find, lambda one: one.owner)
+    found = [one for choices in starts.pools.values() for one in choices]
     if not found:
         raise NothingBegins(DeadEnd.NO_CLOSED_SET_START)
     return builder.rng.sample(found, min(_DRAWN, len(found)))
@@ -188,12 +184,10 @@ def draw_joint_works(builder: PlanBuilder, context: OperationContext) -> list[Jo
                     found.setdefault(joint.credit, []).append(joint)
         return {credit: tuple(held) for credit, held in found.items()}
 
-    pools = _focus(builder, ("joint", *context.readers), find, lambda one: one.owner)
-    if not pools:
+    starts = _focus(builder, ("joint", *context.readers), find, lambda one: one.owner)
+    if not starts.pools:
         raise NothingBegins(DeadEnd.NOTHING_TOGETHER)
-    names, weights = _weigh(builder, pools)
-    drawn = builder.rng.choices(names, weights, k=_DRAWN) if any(weights) else []
-    return [draw(builder.rng, pools[one]) for one in drawn]
+    return [draw(builder.rng, starts.pools[one]) for one in _draw_names(builder, starts)]
 
 
 def list_closed_choices(builder: PlanBuilder, property: str, owner: str) -> list[ClosedChoice]:
@@ -215,19 +209,21 @@ def list_closed_choices(builder: PlanBuilder, property: str, owner: str) -> list
     return found
 
 
-def list_choosable(builder: PlanBuilder, group: Group, readers: tuple[str, ...]) -> list[ChoosableGroup]:
+def list_choosable(builder: PlanBuilder, group: Group, readers: tuple[str, ...]) -> Sequence[ChoosableGroup]:
     """What of a group can be chosen by each property that several of it have, such as is never disputed."""
-    known, key = builder.relations.choosable, (readers, group)
-    if (found := known.get(key)) is None:
-        if len(known) >= _REMEMBERED:
-            known.clear()
-        found = known[key] = _find_choosable(builder, group, readers)
+    return _choosable(builder, readers)[group]
+
+
+def _choosable(builder: PlanBuilder, readers: tuple[str, ...]) -> Memory[Group, Sequence[ChoosableGroup]]:
+    known = builder.relations.choosable
+    if (found := known.get(readers)) is None:
+        found = known[readers] = Memory(functools.partial(_find_choosable, builder, readers), _KEPT)
     return found  # type: ignore[return-value]
 
 
-def _find_choosable(builder: PlanBuilder, group: Group, readers: tuple[str, ...]) -> list[ChoosableGroup]:
+def _find_choosable(builder: PlanBuilder, readers: tuple[str, ...], group: Group) -> Sequence[ChoosableGroup]:
     if not (measured := builder.relations.measured(group)):
-        return []
+        return ()
     wanted = can_precede(builder, readers)
     return [
         ChoosableGroup(group, property, able)
@@ -238,45 +234,69 @@ def _find_choosable(builder: PlanBuilder, group: Group, readers: tuple[str, ...]
 
 def _begins(builder: PlanBuilder, context: OperationContext) -> Callable[[Edge], bool]:
     """Whether operations can follow on a fact."""
-    readers = context.readers
-    wanted = can_precede(builder, readers)
-    # One that says in what its subject lies is not followed by another such.
-    outward = can_precede(builder, (OUTWARD_LOOKUP, *readers[1:])) if readers[:1] == ("extend",) else wanted
-    within = builder.traversals.roles.within
-
-    def begins(edge: Edge) -> bool:
-        follows = outward if edge.property in within else wanted
-        return follows(edge.object) and _are_told_apart(builder, edge) and _is_dated(builder, edge, context)
-
-    return begins
+    known, key = builder.relations.begun, (context.readers, context.branch)
+    if (verdicts := known.get(key)) is None:
+        here = OperationContext(readers=context.readers, branch=context.branch)
+        verdicts = known[key] = Memory(functools.partial(_can_begin, builder, here), _KEPT)
+    return verdicts.__getitem__
 
 
-def _list_first(builder: PlanBuilder, context: OperationContext) -> Mapping[str, Sequence[Edge]]:
+def _can_begin(builder: PlanBuilder, context: OperationContext, edge: Edge) -> bool:
+    return (
+        _follows_on(builder, context.readers, edge.property)(edge.object)
+        and _are_told_apart(builder, edge)
+        and _is_dated(builder, edge, context)
+    )
+
+
+def _follows_on(builder: PlanBuilder, readers: tuple[str, ...], property: str) -> Callable[[str], bool]:
+    """Whether operations can follow on the object of a fact: one that says in what something lies is not followed by
+    another such.
+    """
+    if readers[:1] == ("extend",) and property in builder.traversals.roles.within:
+        return can_precede(builder, (OUTWARD_LOOKUP, *readers[1:]))
+    return can_precede(builder, readers)
+
+
+def _list_first(builder: PlanBuilder, context: OperationContext) -> StartPools[Edge]:
     """Property → facts among which to look for one on which the operations follow.
 
     Where many do, these are all facts of the property; where few do, just those.
     """
-
-    def find() -> dict[str, Sequence[Edge]]:
-        begins = _begins(builder, context)
-        # They are few, and a sample would miss them.
-        if place := _find_place_of_list(context.readers):
-            few = _list_beside_lists(builder, place)
-        else:
-            few = _list_ways_into_series(builder, context.readers) or _list_ways_to_joint(builder, context.readers)
-        if place or few:
-            return {name: able for name, edges in few.items() if (able := tuple(filter(begins, edges)))}
-        found: dict[str, Sequence[Edge]] = {}
-        for name, edges in builder.relations.single.items():
-            if len(edges) <= _SAMPLED:
-                found[name] = tuple(filter(begins, edges))
-            elif able := tuple(itertools.islice(filter(begins, spread(edges, _SAMPLED)), _OFTEN + 1)):
-                found[name] = edges if len(able) > _OFTEN else tuple(filter(begins, spread(edges, 4 * _SAMPLED)))
-        return {name: able for name, able in found.items() if able}
-
+    find = functools.partial(_find_first, builder, context)
     if _leads_into_series(context.readers):  # what is asked about is the series, not whoever leads into it
         return _focus(builder, ("first", *context.readers), find, lambda edge: edge.object, _find_series_domains)
     return _focus(builder, ("first", context.branch, *context.readers), find, lambda edge: edge.subject)
+
+
+def _find_first(builder: PlanBuilder, context: OperationContext) -> dict[str, Sequence[Edge]]:
+    # They are few, and a sample would miss them.
+    if place := _find_place_of_list(context.readers):
+        few = _list_beside_lists(builder, place)
+    else:
+        few = _list_ways_into_series(builder, context.readers) or _list_ways_to_joint(builder, context.readers)
+    if place or few:
+        begins = functools.partial(_can_begin, builder, context)
+        return {name: able for name, edges in few.items() if (able := tuple(filter(begins, edges)))}
+    found: dict[str, Sequence[Edge]] = {}
+    for name, edges in builder.relations.single.items():
+        most = None if len(edges) <= _SAMPLED else _OFTEN + 1
+        able = tuple(itertools.islice(_iter_able(builder, context, name, _SAMPLED), most))
+        if most is None:
+            found[name] = able
+        elif len(able) > _OFTEN:
+            found[name] = edges
+        elif able:
+            found[name] = tuple(_iter_able(builder, context, name, 4 * _SAMPLED))
+    return {name: able for name, able in found.items() if able}
+
+
+def _iter_able(builder: PlanBuilder, context: OperationContext, property: str, most: int) -> Iterator[Edge]:
+    """Of the facts of a property, taken evenly, those with which a plan can begin."""
+    follows = _follows_on(builder, context.readers, property)
+    for edge in builder.relations.told_apart(property, most):
+        if follows(edge.object) and _is_dated(builder, edge, context):
+            yield edge
 
 
 def _leads_into_series(readers: Sequence[str]) -> bool:
@@ -284,38 +304,47 @@ def _leads_into_series(readers: Sequence[str]) -> bool:
     return tuple(readers[:2]) in (_INTO_SERIES, _ON_TO_END) or tuple(readers[:1]) == _TO_END
 
 
-def _list_ways_into_series(builder: PlanBuilder, readers: Sequence[str]) -> dict[str, list[Edge]]:
+def _list_ways_into_series(builder: PlanBuilder, readers: Sequence[str]) -> Mapping[str, Sequence[Edge]]:
     """Property → the facts that lead to what a member of a series is found by: few, and a sample would miss them.
 
     Empty where the operations that follow do not enter a series.
     """
-    traversals = builder.traversals
-    found: dict[str, list[Edge]] = {}
     if not _leads_into_series(readers):
-        return found
+        return {}
+    way = readers[0] if readers[0] == "end-member" else readers[1]
+    key = ("ways into series", "onwards" if readers[0] == "extend" else "at once", way)
+    return _remember(builder, key, functools.partial(_find_ways_into_series, builder, readers)).pools
+
+
+def _find_ways_into_series(builder: PlanBuilder, readers: Sequence[str]) -> dict[str, list[Edge]]:
+    traversals = builder.traversals
     values = set(traversals.recurrences)
     if tuple(readers[:2]) == _INTO_SERIES:
         values = {edge.object for edges in traversals.series_edges.values() for edge in edges}
     elif tuple(readers[:2]) == _ON_TO_END:
         values = {edge.subject for value in values for edge in traversals.lookups_to(value)}
-    for value in sorted(values):
-        for edge in traversals.lookups_to(value):
-            found.setdefault(edge.property, []).append(edge)
-    return found
+    return _list_lookups_to(builder, values)
 
 
-def _list_ways_to_joint(builder: PlanBuilder, readers: Sequence[str]) -> dict[str, list[Edge]]:
+def _list_ways_to_joint(builder: PlanBuilder, readers: Sequence[str]) -> Mapping[str, Sequence[Edge]]:
     """Property → the facts that lead to those who made works with others: few as well.
 
     Empty where the operation that follows does not choose what two made.
     """
-    traversals = builder.traversals
-    found: dict[str, list[Edge]] = {}
     if not readers or readers[0] not in JOINT_OPERATIONS:
-        return found
-    owners = {owner for held in traversals.joint_owners.values() for owner in held}
-    for person in sorted(owners.union(traversals.joint_owners)):
-        for edge in traversals.lookups_to(person):
+        return {}
+    return _remember(builder, ("ways to joint",), functools.partial(_find_ways_to_joint, builder)).pools
+
+
+def _find_ways_to_joint(builder: PlanBuilder) -> dict[str, list[Edge]]:
+    joint = builder.traversals.joint_owners
+    return _list_lookups_to(builder, {owner for held in joint.values() for owner in held}.union(joint))
+
+
+def _list_lookups_to(builder: PlanBuilder, entities: Iterable[str]) -> dict[str, list[Edge]]:
+    found: dict[str, list[Edge]] = {}
+    for entity in sorted(entities):
+        for edge in builder.traversals.lookups_to(entity):
             found.setdefault(edge.property, []).append(edge)
     return found
 
@@ -340,36 +369,55 @@ def _focus(
     find: Callable[[], Mapping[str, Sequence[_T]]],
     subject: Callable[[_T], str],
     domains: Callable[[PlanBuilder, str], frozenset[str]] = _find_domain,
-) -> Mapping[str, Sequence[_T]]:
+) -> StartPools[_T]:
     """What is found, or of it what belongs to the plan's domain; both are kept."""
-    known = builder.relations.starts
-    if key not in known:
-        known[key] = find()
     if not (focus := builder.preferences.focus):
-        return known[key]  # type: ignore[return-value]
-    if (narrow := (focus, *key)) not in known:
-        kept = {
-            name: tuple(one for one in options if focus in domains(builder, subject(one)))  # type: ignore[arg-type]
-            for name, options in known[key].items()
-        }
-        known[narrow] = {name: options for name, options in kept.items() if options}
-    return known[narrow]  # type: ignore[return-value]
+        return _remember(builder, key, find)
+    narrow = functools.partial(_narrow, builder, focus, key, find, subject, domains)
+    return _remember(builder, (focus, *key), narrow)
+
+
+def _narrow(
+    builder: PlanBuilder,
+    focus: str,
+    key: tuple[str, ...],
+    find: Callable[[], Mapping[str, Sequence[_T]]],
+    subject: Callable[[_T], str],
+    domains: Callable[[PlanBuilder, str], frozenset[str]],
+) -> dict[str, Sequence[_T]]:
+    """What of all that is found belongs to a domain."""
+    known = builder.relations.domains
+    if (domains_of := known.get(domains.__name__)) is None:
+        domains_of = known[domains.__name__] = Memory(functools.partial(domains, builder), _ENTITIES)
+    found = _remember(builder, key, find).pools.items()
+    kept = ((name, tuple(one for one in options if focus in domains_of[subject(one)])) for name, options in found)
+    return {name: options for name, options in kept if options}
+
+
+def _remember(
+    builder: PlanBuilder, key: tuple[str, ...], find: Callable[[], Mapping[str, Sequence[_T]]]
+) -> StartPools[_T]:
+    """What is found, kept by a key."""
+    known = builder.relations.starts
+    if (starts := known.get(key)) is None:
+        starts = known[key] = StartPools(find(), builder.traversals.roles.seldom)
+    return starts
 
 
 def _draw_edge(builder: PlanBuilder, context: OperationContext, suits: Callable[[Edge], bool]) -> Edge:
     """One of the facts that may be taken and suit, rather of the band that the plan is to be of."""
-    pools, begins = _list_first(builder, context), _begins(builder, context)
-    if builder.preferences.scarcity * _MANY >= sum(map(len, pools.values())):
+    starts, begins = _list_first(builder, context), _begins(builder, context)
+    if builder.preferences.scarcity * _MANY >= starts.size:
         raise NothingBegins(DeadEnd.NO_START)
-    names, weights = _weigh(builder, pools)
-    band, band_of = builder.preferences.band, builder.preferences.band_of
+    rng, pools, admits = builder.rng, starts.pools, builder.admits
+    band, band_of, degree = builder.preferences.band, builder.preferences.band_of, builder.traversals.degree
     other: Edge | None = None
-    for name in builder.rng.choices(names, weights, k=_DRAWN) if any(weights) else ():
-        edge = draw(builder.rng, pools[name])
-        in_band = not band or band_of(builder.traversals.degree(edge.subject)) == band
+    for name in _draw_names(builder, starts):
+        edge = draw(rng, pools[name])
+        in_band = not band or band_of(degree(edge.subject)) == band
         if other is not None and not in_band:
             continue  # of those of another band the first that suits is taken
-        if not (builder.admits(edge.subject) and builder.admits(edge.object) and begins(edge) and suits(edge)):
+        if not (admits(edge.subject) and admits(edge.object) and begins(edge) and suits(edge)):
             continue
         if in_band:
             return edge
@@ -379,13 +427,10 @@ def _draw_edge(builder: PlanBuilder, context: OperationContext, suits: Callable[
     return other
 
 
-def _weigh(builder: PlanBuilder, pools: Mapping[str, Sequence[object]]) -> tuple[list[str], list[float]]:
-    """The properties that a plan may begin with, and their weights: by size, those over their share more seldom."""
-    known, seldom = builder.preferences.weights, builder.traversals.roles.seldom
-    return list(pools), [
-        known.get(name, 1.0) * (_SELDOM if name in seldom else 1.0) * len(options) ** 0.85
-        for name, options in pools.items()
-    ]
+def _draw_names(builder: PlanBuilder, starts: StartPools[_T]) -> Sequence[str]:
+    """Some of the properties that a plan may begin with, each drawn anew; none where all are closed to the plan."""
+    reached = starts.reach(builder.preferences.weights)
+    return draw_several(builder.rng, starts.names, reached, _DRAWN) if reached else ()
 
 
 def _is_dated(builder: PlanBuilder, edge: Edge, context: OperationContext) -> bool:
@@ -417,34 +462,50 @@ def _find_place_of_list(readers: Sequence[str]) -> str:
 
 def _list_beside_lists(builder: PlanBuilder, place: str) -> Mapping[str, Sequence[Edge]]:
     """Property → the facts that have a whole list at a place (see `_find_place_of_list`)."""
-    known = builder.relations.starts
-    key = ("beside lists", place)
-    if key not in known:
-        found = {
-            name: tuple(edge for edge in edges if _has_list(builder, edge, place))
-            for name, edges in builder.relations.single.items()
-            # Who was on a throne before or after is no reason to look at what somebody wrote.
-            if "office" not in builder.traversals.table.entity[name].circles
-        }
-        known[key] = {name: edges for name, edges in found.items() if edges}
-    return known[key]  # type: ignore[return-value]
+    return _remember(builder, ("beside lists", place), functools.partial(_find_beside_lists, builder, place)).pools
 
 
-def _has_list(builder: PlanBuilder, edge: Edge, place: str) -> bool:
-    """Whether a fact has a whole list at a place; one that what happens to its object parts, where it is elsewhere."""
+def _find_beside_lists(builder: PlanBuilder, place: str) -> dict[str, Sequence[Edge]]:
+    owners = builder.traversals.list_owners
+    near = _find_owners_near(builder, place)
+    found = {}
+    for name, edges in builder.relations.single.items():
+        # Who was on a throne before or after is no reason to look at what somebody wrote.
+        if "office" not in builder.traversals.table.entity[name].circles:
+            at_object = place == "object"
+            found[name] = tuple(
+                one
+                for one in edges
+                if (one.object in owners if at_object else _has_list(builder, one, place, near.get(one.subject, ())))
+            )
+    return {name: edges for name, edges in found.items() if edges}
+
+
+def _find_owners_near(builder: PlanBuilder, place: str) -> dict[str, set[str]]:
+    """Subject → those who have a whole list, of what facts about it have at a place besides their objects."""
+    traversals = builder.traversals
+    found: dict[str, set[str]] = {one: {one} for one in traversals.list_owners} if place == "named" else {}
+    for owner in traversals.list_owners:
+        for property in traversals.graph.in_properties(owner):
+            if place == "beside" or property in traversals.makers:
+                for subject in traversals.graph.subjects(property, owner):
+                    found.setdefault(subject, set()).add(owner)
+    return found
+
+
+def _has_list(builder: PlanBuilder, edge: Edge, place: str, near: Collection[str]) -> bool:
+    """Whether what happens to the object of a fact parts a whole list near it."""
     traversals, roles = builder.traversals, builder.traversals.roles
-    owners = traversals.list_owners
-    if place == "object":
-        return edge.object in owners
     if traversals.kinds.kind(edge.object) not in traversals.living:
         return False
-    able = {end for _, end in traversals.graph.out_edges(edge.subject)}
+    owners = set(near)
     if place == "named":
-        able = {edge.subject, *list_makers(builder, edge.subject), *traversals.worked_for(edge.object)}
-    if able.isdisjoint(owners):
+        owners |= traversals.list_owners.intersection(traversals.worked_for(edge.object))
+    owners.discard(edge.object)
+    if not owners:
         return False
     moments = [m.value for m in traversals.measures(edge.object) if m.property in (roles.death, roles.birth)]
-    lists = [whole for owner in able & owners - {edge.object} for whole in traversals.whole_lists(owner)]
+    lists = [whole for owner in owners for whole in traversals.whole_lists(owner)]
     return any(traversals.part(whole, moment) for whole in lists for moment in moments)
 
 

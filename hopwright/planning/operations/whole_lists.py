@@ -47,7 +47,7 @@ def close_death(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Ope
     """The day on which somebody named died who had a part in the work that the plan names: its editor, say."""
     for owner, topic in zip(builder.list_found()[-1:], builder.topics[:1], strict=False):
         deaths = builder.traversals.tied_deaths(owner, topic)
-        for death in builder.rng.sample(deaths, len(deaths)):
+        for death in builder.rng.sample(deaths, len(deaths)) if deaths else ():
             if builder.admits(death.entity):
                 builder.name(death.entity)
                 return builder.measure(death.entity, death, full_date=True)
