@@ -20,9 +20,12 @@ TABLE = default_table()
 
 
 def read_list_hop(item: Item) -> Hop | None:
+    """The hop that chooses from a list by a moment, or of what two made; finals, whose names have years, move apart."""
     for hop in item.hops:
         form = read_computation(hop.derivation)
-        if isinstance(form, NextHolder) or (isinstance(form, Extreme) and form.members is not None):
+        if isinstance(form, NextHolder):
+            return hop
+        if isinstance(form, Extreme) and form.members is not None and (form.moment or form.members.partner):
             return hop
     return None
 
