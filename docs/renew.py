@@ -17,18 +17,18 @@ from hopwright.reporting.run_summary import summary_lines
 
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
-    "hw-9834c7a2a40a8c34",
-    "hw-56cf5ddf7ebebf2a",
-    "hw-1613c831f0b1b63a",
-    "hw-11038f4dda69f4f9",
-    "hw-04d288677b1d4de1",
-    "hw-f8e7459f33f32a4a",
-    "hw-f484b60886977018",
-    "hw-c7a19309914f2bfb",
-    "hw-6b08db5c251514b0",
     "hw-5336a4c09f348917",
-    "hw-16c3065caa616224",
-    "hw-8702becb3a378b5c",
+    "hw-8a27bb03055b347c",
+    "hw-4837a56bcbbedd87",
+    "hw-dc81f2fbbf6300fe",
+    "hw-145520cda781468b",
+    "hw-8750b5f4697a7233",
+    "hw-11121aa9733e1382",
+    "hw-c7a19309914f2bfb",
+    "hw-01c4593045c30a96",
+    "hw-4c40267e03ae13ce",
+    "hw-fe396b621b8f7c3d",
+    "hw-044ccdc6a4f12214",
 )
 FIRST_RUN = "Then the pipeline runs stage by stage and ends like this:\n\n```\n"
 """What stands on the page before the output of a run."""
@@ -40,8 +40,8 @@ SHOWN = (
 WIDTH = 100
 HEAD = """# Twelve items
 
-From a real run of the preset `offline` on the shipped sample: four chains, four bridges and four converging ones. The
-last column says which hops a hop needs. The facts are those of the sample, a snapshot that is some years old.
+From a real run of the preset `offline` on the shipped sample: chains, and questions whose branches converge. The last
+column says which hops a hop needs. The facts are those of the sample, a snapshot that is some years old.
 `python docs/renew.py RELEASE` renews this page.
 """
 
