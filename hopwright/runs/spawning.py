@@ -40,7 +40,20 @@ class ApartContext(SpawnContext):
 
 
 class ForkedProcess(ForkServerProcess):
-    """A forked process that leaves the main module of its parent alone."""
+    """A forked process that leaves the main module of its parent alone, and has its environment as it is at the start.
+
+    The process that it is forked from knows only what was set when that one started; keys may have come since.
+    """
+
+    def start(self) -> None:
+        """See multiprocessing."""
+        self._environment = dict(os.environ)
+        super().start()
+
+    def run(self) -> None:
+        """See multiprocessing."""
+        take_environment(self._environment)
+        super().run()
 
     @staticmethod
     def _Popen(process_obj: Any) -> Any:  # noqa: N802 — multiprocessing's own name

@@ -15,7 +15,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from multiprocessing.connection import wait
@@ -30,7 +30,6 @@ from hopwright.runs.spawning import (
     ForkedContext,
     let_interrupts_wait,
     start_fork_server,
-    take_environment,
 )
 from hopwright.runs.storage import open_storage
 
@@ -205,12 +204,7 @@ def _use(pool: WorkerPool) -> Iterator[WorkerPool]:
 def _start_workers(workers: int, apart: bool) -> ProcessPoolExecutor:
     # Not forked from here: the parent has threads (Prefect, polars). Who works apart loads models, with threads again.
     context = ApartContext() if apart else ForkedContext()
-    return ProcessPoolExecutor(workers, context, initializer=_begin_worker, initargs=(dict(os.environ), prepare_worker))
-
-
-def _begin_worker(environment: Mapping[str, str], prepare: Callable[[], None]) -> None:
-    take_environment(environment)
-    prepare()
+    return ProcessPoolExecutor(workers, context, initializer=prepare_worker)
 
 
 def prepare_worker() -> None:

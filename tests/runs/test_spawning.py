@@ -13,9 +13,9 @@ import os, sys
 from hopwright.stages.workers import open_pool, preload_workers
 from tests.runs.test_spawning import look
 preload_workers(2, "wave", "no_such_module")
-os.environ["HOPWRIGHT_TEST"] = "set later"
-os.environ.pop("HOPWRIGHT_GONE")
 with open_pool(2) as pool:
+    os.environ["HOPWRIGHT_TEST"] = "set later"
+    os.environ.pop("HOPWRIGHT_GONE")
     forker, *found = pool.run(look)
     print(*found)
     print(pool.run(look)[0] == forker != os.getpid(), "wave" in sys.modules)
