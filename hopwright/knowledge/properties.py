@@ -193,18 +193,15 @@ class EntityProperty(_Entry):
     reverse_told: str = ""
     """The same as a sentence, before what is asked of its neighbour: `{o} was the top scorer at one FIFA World Cup`."""
     scene: str = ""
-    """A member's fact as a sentence on the object {p}, whose list of members the question then asks about: `{p} made
-    {s} a cardinal`; of `[A|B]`, B stands where {s} says of what series it is. Empty for `reverse_told` with the member
-    in it."""
+    """What the object {p} did to the member {s}, as a sentence: `{p} made {s} a cardinal`; of `[A|B]`, B stands where a
+    sentence has told of {s}."""
     again: str = ""
-    """The {turn} (first or last) member with an object of whom a sentence has told, {he}, {his} or {him}: `the {turn}
-    [Cannes Film Festival|festival] at which {he} won …`. Of `[A|B]`, B stands where the sentence told of a member of
-    the series."""
+    """The {turn} (first or last) member with an object that is described, {he} as the subject and {him} otherwise: `the
+    {turn} [Cannes Film Festival|festival] at which {he} won …`. Of `[A|B]`, B stands where a sentence has told of a
+    member of the series."""
     alike: str = ""
     """The {turn} (first or last) member with the same object as the member {s}, with what says the object in angle
     brackets: `the {turn} Tour de France with the <same runner-up as {s}>`."""
-    pronoun: Literal["", "he", "she"] = ""
-    """What every object is called again after a `scene`, where all are men or all are women; else the person's own."""
     closes: bool = True
     """Whether a question may end with it, or go on by it from the first or the last of several: who won another event
     of those championships has nothing to do with whom the question is about."""
@@ -399,6 +396,8 @@ class LiteralProperty(_Entry):
 
     A series is in an order that nobody disputes, and without a gap: each member but the last has one that follows.
     """
+    series_short: str = ""
+    """What a member is called where a sentence has told of it: `that final`."""
     next_ask: tuple[str, ...] = ()
     """Of a series, full questions for the member after another: `Which FIFA World Cup followed {s}?`"""
     next_np: tuple[str, ...] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 
@@ -36,6 +37,12 @@ _IRREGULAR = {
 def plain_noun(noun: str) -> str:
     """A common noun without what gives a place away: `American city` → `city`, `city in California` → `city`."""
     return _PLACE_OF_NOUN.sub("", _NATIONALITY.sub("", noun))
+
+
+def find_plain_noun(noun: str) -> str:
+    """What members of a series are called once it is said of which: the `final` of a cup; empty for `Super Bowl`."""
+    head = noun.partition(" of ")[0].split()
+    return " ".join(reversed(list(itertools.takewhile(str.islower, reversed(head)))))
 
 
 def pluralise(noun: str) -> str:

@@ -21,6 +21,7 @@ from hopwright.foreign import explain_invalid
 from hopwright.knowledge.properties import EntityProperty, LiteralProperty
 from hopwright.records import Domain
 from hopwright.records.values import EntityKind
+from hopwright.text.phrases import find_plain_noun
 
 KINDS: dict[str, tuple[EntityKind, ...]] = {
     "person": ("person",), "film": ("work",), "book": ("work",), "music": ("work",), "song": ("work",),
@@ -50,7 +51,6 @@ class _Column(BaseModel):
     scene: str = ""
     again: str = ""
     alike: str = ""
-    pronoun: Literal["", "he", "she"] = ""
     closes: bool = True
     whole: bool = True
     """Whether the value of every member is known: only then a value says which member is meant."""
@@ -63,6 +63,8 @@ class _Series(BaseModel):
 
     property: str
     noun: str
+    short: str = ""
+    """What a member is called where a sentence has told of it; empty for the noun, or the end of it: `final`."""
     class_: str = Field(default="", alias="class")
     """The id of the class of members that no other source has; people have none of their own."""
     title: str
@@ -123,8 +125,10 @@ def _read(name: str, text: str) -> Series:
         raw.property,
         LiteralProperty(
             label=f"place among the {raw.title}", domain=raw.domain, value="number", subject=KINDS[raw.kind],
-            series=raw.noun, next_ask=raw.next_ask, next_np=raw.next_np, previous_ask=raw.previous_ask,
-            previous_np=raw.previous_np, next_told=_tell(raw, raw.next_told, raw.next_np, "successor"),
+            series=raw.noun, series_short=raw.short or find_plain_noun(raw.noun) or raw.noun,
+            next_ask=raw.next_ask, next_np=raw.next_np,
+            previous_ask=raw.previous_ask, previous_np=raw.previous_np,
+            next_told=_tell(raw, raw.next_told, raw.next_np, "successor"),
             previous_told=_tell(raw, raw.previous_told, raw.previous_np, "predecessor"),
         ),
         {one.property: _make_column(one, raw) for one in raw.columns.values()},
@@ -158,7 +162,6 @@ def _make_column(column: _Column, series: _Series) -> EntityProperty:
         scene=column.scene,
         again=column.again,
         alike=column.alike,
-        pronoun=column.pronoun,
         closes=column.closes,
         ends=column.ends if column.whole else "",
         series=series.property,

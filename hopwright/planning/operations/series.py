@@ -92,6 +92,8 @@ def end_member(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Oper
     ]
     if not found:
         raise PlanningDeadEnd(DeadEnd.NO_SERIES)
+    if isinstance(derivation, Lookup):  # what a runner-up won is sooner asked than where else he came second
+        found = [one for one in found if one[0].column != derivation.property] or found
     recurring, last, one = builder.prefer(found, lambda option: option[0].series)
     builder.take(one)
     expression = f"{'last_with' if last else 'first_with'}({recurring.series}, {recurring.column}, {state.ref})"

@@ -198,7 +198,7 @@ class ComputationVerbaliser:
                 told = entry.next_told if later else entry.previous_told
                 if self._text.is_told(reference) and self._finds_member(reference, series):
                     return _OF_THEM.sub(r"the \2 of \1", told.replace("{s}", say(reference)))
-                if self._text.is_end_of_told(reference) and not _THAT_POST.search(told):
+                if self._text.is_end(reference) and not _THAT_POST.search(told):
                     return _OWN_NEXT.sub(r"the \1 of {s}", told).replace("{s}", say(reference))
                 described = self._one(entry.series, say(reference), say)
                 return self._text.fill(entry.next_np if later else entry.previous_np, "s", described)
@@ -219,9 +219,9 @@ class ComputationVerbaliser:
         return entry is not None and entry.series == series
 
     def _name_end(self, form: EndMember, say: Say) -> str:
-        """`the last Gemini mission on which X was the pilot`, or the last with the same pilot as another."""
+        """`the last Gemini mission on which X was the pilot`."""
         text = self._text
-        if say == text.described and (said := text.name_end_of_told(form) or text.name_end_alike(form)):
+        if say == text.described and (said := text.name_end(form)):
             return said
         said = text.fill(text.table.entity[form.column].reverse_np, "o", say(form.reference))
         return re.sub(r"the (?:only )?", f"the {'last' if form.last else 'first'} ", said, count=1)

@@ -6,7 +6,6 @@ names and values. The same key makes the same choices among the templates.
 
 from __future__ import annotations
 
-import itertools
 import random
 import re
 from collections.abc import Callable, Sequence
@@ -30,7 +29,7 @@ from hopwright.planning.plan import PlanStep, named_entities
 from hopwright.records import Compute, Constraint, Derivation, Lookup, ReverseLookup
 from hopwright.records.values import EntityKind, render
 from hopwright.text.articles import article
-from hopwright.text.phrases import plain_noun, sentence
+from hopwright.text.phrases import find_plain_noun, plain_noun, sentence
 from hopwright.wording.marks import (
     MARK,
     is_marked,
@@ -94,9 +93,6 @@ _OWN_THE = re.compile(r"\b(his|her) the ")
 _MADE_TWICE = re.compile(r"\b(paint|sculpt)(er|ers|ed|or|ors)( of)? the (?:painting|sculpture)s? (?=[\"\x01])")
 """The painter of the painting `Ophelia`."""
 _POSSESSIVE = {"he": "his", "she": "her"}
-_PRONOUNS = {"he": ("he", "his", "him"), "she": ("she", "her", "her"), "it": ("it", "its", "it")}
-_WHOLE_ROLES = (" minister", " general", " chancellor", " administrator")
-"""What a role ends in whose last word is another one: a deputy administrator is no administrator."""
 _EITHER = re.compile(r"\[([^|\]]*)\|([^\]]*)\]")
 """What stands for one of two in `EntityProperty.scene` and `again`."""
 _THAT_PERSON = re.compile(rf"(\b(?:was|did) (?:{MARK})*)that person(?=\x05* (?:born|die)\b)")
@@ -216,7 +212,6 @@ class PlanVerbaliser:
         self._told_as = ""
         self._based = 0
         self._ties: set[str] = set()
-        self._shares = False
         self._credited = ""
         self._paired = ""
         self._steps = steps
@@ -353,7 +348,7 @@ class PlanVerbaliser:
         else:
             question = self.ask(len(self._steps), self.described)
             # What has a sentence before it already gets no second one.
-            hard = (len(question.split()) > _LONG or self._tells_time()) and not self._shares
+            hard = len(question.split()) > _LONG or self._tells_time()
             if hard and not self.openings and (told := self._find_told()):
                 question = self._ask_after(told)
         if not self.openings:
@@ -362,39 +357,24 @@ class PlanVerbaliser:
         return f"{opening} {question if strip_marks(opening).endswith('.') else lower_first(question)}"
 
     def _find_member(self) -> int:
-        """The hop of a chain of which a sentence tells: the member of a series from which a later one steps on, or the
-        first of several; 0 where there is none, or nothing is asked of it.
+        """The hop of a chain of which a sentence tells: the member of a series from which a later one steps on, or with
+        which the first or the last shares something; 0 where there is none.
         """
         found = 0
         for step in self._steps if self._is_chain() else ():
             form = read_computation(step.derivation)
             if isinstance(form, NextMember) and self._read_told(self.step(form.reference).derivation):
                 found = int(form.reference[3:])
-        ends = [
-            index
-            for index, step in enumerate(self._steps[:-1], start=1)
-            if isinstance(form := read_computation(step.derivation), EndMember) and not self._find_alike(form)
-        ]
-        return ends[0] if self._is_chain() and ends and not found else found
+            elif isinstance(form, EndMember) and (member := self._find_sharing(form)):
+                return member
+        return found
 
-    def _find_alike(self, form: EndMember) -> str:
-        """How the first or the last with the same as a member is described; empty where what they share was found in
-        another column.
-        """
+    def _find_sharing(self, form: EndMember) -> int:
+        """The hop of the member of a series in whose columns was found what the first or the last shares; else 0."""
         found = self.step(form.reference).derivation
-        shared = isinstance(found, Lookup) and found.property == form.column
-        return self.table.entity[form.column].alike if shared else ""
-
-    def name_end_alike(self, form: EndMember) -> str:
-        """`the first Tour de France with the same runner-up as the one …`; empty where nothing like it can be said."""
-        found, said = self.step(form.reference).derivation, self._find_alike(form)
-        if not said or not isinstance(found, Lookup):
-            return ""
-        noun = self.table.literal[form.series].series
-        member = re.sub(rf"^((?:{MARK})*)the {re.escape(noun)}\b(?! of )", r"\1the one", self.described(found.subject))
-        before, shared, after = re.split("[<>]", said.replace("{turn}", "last" if form.last else "first"))
-        self._shares = True
-        return before + mark([int(form.reference[3:])], shared.replace("{s}", member)) + after
+        if not isinstance(found, Lookup) or not found.subject.startswith("hop"):
+            return 0
+        return int(found.subject[3:]) if self._read_told(self.step(found.subject).derivation) else 0
 
     def _is_chain(self) -> bool:
         """Whether each hop rests on the one before it alone."""
@@ -411,9 +391,18 @@ class PlanVerbaliser:
         """The common noun of the first answer."""
         return plain_noun(self.names.noun(str(self._steps[0].value)))
 
+    def _find_end(self) -> EndMember | None:
+        """What chooses the first or the last of several, before the last hop of a chain."""
+        for step in self._steps[:-1] if self._is_chain() else ():
+            if isinstance(form := read_computation(step.derivation), EndMember):
+                return form
+        return None
+
     def _find_told(self) -> int:
         """The last hop of a chain whose answer can be told in a sentence before the question; 0 where there is none."""
-        chained = self._is_chain()
+        chained, end = self._is_chain(), self._find_end()
+        if end is not None:
+            return 0 if self._find_alike(end) else 1 + int(end.reference[3:])
         for index in range(2, len(self._steps)) if chained else ():
             derivation = self._steps[index - 1].derivation
             if isinstance(derivation, ReverseLookup) and self._tells_holder(derivation):
@@ -433,18 +422,16 @@ class PlanVerbaliser:
         derivation = self._steps[told - 1].derivation
         role = ""
         if isinstance(form := read_computation(derivation), EndMember):
-            if scene := self._tell_sharing(form):
-                self.openings.append(scene)
-                self._told, self._told_as = form.reference, f"that {_shorten_role(self._name_column(form.reference))}"
-                return self._shorten_series(form, scene, self.ask(len(self._steps), self.described))
             self.openings.extend(self._tell_several(told, form))
             self._told_as = f"the {'last' if form.last else 'first'} of them"
             return self.ask(len(self._steps), self.described)
         if isinstance(derivation, ReverseLookup) and (member := self._read_told(derivation)):
             member = member.replace("{o}", self.described(derivation.value))
             self.openings.append(f"{mark([told], upper_first(member))}.")
-            noun = self.table.literal[self.table.entity[derivation.property].series].series
-            self._told_as = f"that {plain_noun(noun.partition(' of ')[0])}" if self._is_person(told) else "it"
+            series = self.table.literal[self.table.entity[derivation.property].series]
+            self._told_as = f"that {plain_noun(series.series.partition(' of ')[0])}" if self._is_person(told) else "it"
+            if self._find_end():
+                self._told_as = f"that {series.series_short}"
             return self.ask(len(self._steps), self.described)
         if isinstance(derivation, ReverseLookup) and self._tells_holder(derivation):
             scene = self.table.literal[derivation.property].holder_told.replace("{e}", self._told_event(derivation))
@@ -466,82 +453,67 @@ class PlanVerbaliser:
         shared = self.described(form.reference)
         before: list[str] = []
         noun = self.table.literal[form.series].series
-        if scene.startswith("{o}") and " " in noun and noun in strip_marks(shared) and (plain := _find_plain(noun)):
+        if scene.startswith("{o}") and " " in noun and noun in strip_marks(shared) and (plain := find_plain_noun(noun)):
             scene = re.sub(rf"more than one {re.escape(noun)}{_STRETCH}", f"more than one such {plain}", scene)
         if "{o}" in scene[1:-3] and len(strip_marks(shared).split()) > _SHORT_NAME:
             before.append(f"{self.pick(TOLD_FRAMES).format(told=shared)}".rstrip(".") + ".")
             shared = f"that {self._name_role(form.reference, strip_marks(shared)).partition(' of ')[0]}"
         return [*before, f"{mark([told], upper_first(scene.replace('{o}', shared)))}."]
 
-    def _name_column(self, reference: str) -> str:
-        """What somebody is who is found in a column of a series, such as `astronaut`; empty for anybody else."""
-        found = self.step(reference).derivation
-        entry = self.table.entity.get(found.property) if isinstance(found, Lookup) else None
-        if entry is None or not entry.reverse_told:
-            return ""
-        told = entry.scene or entry.reverse_told
-        return "person" if entry.role in told else entry.role  # no curator was the curator
-
-    def _tell_sharing(self, form: EndMember) -> str:
-        """`One astronaut commanded the Apollo mission that …`, of whom the question then asks for the first mission;
-        empty where the column has no such sentence.
+    def _find_alike(self, form: EndMember) -> str:
+        """How the first or the last with the same as a member is described; empty where what they share was found in
+        another column.
         """
-        found, role = self.step(form.reference).derivation, self._name_column(form.reference)
-        if not role or not isinstance(found, Lookup):
-            return ""
-        again = self.table.entity[form.column].again
-        if not again and not self._is_person(int(form.reference[3:])):
-            return ""  # `the first of them` is a ship, and it is the shipbuilder who was told of
-        entry, subject = self.table.entity[found.property], self.described(found.subject)
-        noun = self.table.literal[entry.series].series
-        told = _EITHER.sub(r"\2" if noun in strip_marks(subject) else r"\1", entry.scene)
-        one = re.compile(rf"\bone {re.escape(noun)}{_STRETCH}(?! that | whose )")
-        if not told and entry.reverse_told.startswith("{o} ") and one.search(entry.reverse_told):
-            told = one.sub("{s}", entry.reverse_told.replace("{o}", "{p}"))
-        scene = told.replace("{s}", subject).replace("{p}", f"One {role}")
-        return f"{mark([int(form.reference[3:])], upper_first(scene))}." if told else ""
-
-    def name_end_of_told(self, form: EndMember) -> str:
-        """`the first ceremony at which she won it`, of whom a sentence before the question has told; else empty."""
-        entry = self.table.entity[form.column]
         found = self.step(form.reference).derivation
-        if not self.is_told(form.reference) or not entry.again or not isinstance(found, Lookup):
+        shared = isinstance(found, Lookup) and found.property == form.column
+        return self.table.entity[form.column].alike if shared else ""
+
+    def name_end(self, form: EndMember) -> str:
+        """`the first Tour de France won by the runner-up in that Tour`, or `the first with the same runner-up as that
+        Tour`; empty where the column has no such words.
+        """
+        entry, noun = self.table.entity[form.column], self.table.literal[form.series].series
+        found, said = self.step(form.reference).derivation, self._find_alike(form)
+        told = (noun.partition(" of the ")[2] or noun) in self._spell(" ".join(self.openings))
+        turn = "last" if form.last else "first"
+        if said and isinstance(found, Lookup):
+            for plain, again in _EITHER.findall(entry.again) if told else ():
+                said = said.replace(plain, again)
+            before, shared, after = re.split("[<>]", said.replace("{turn}", turn))
+            member = self.described(found.subject)
+            if self.is_told(found.subject) and not self._is_person(int(found.subject[3:])):
+                member = mark([int(found.subject[3:])], "that one")
+            shared = shared.replace("{s}", member)
+            return before + mark([int(form.reference[3:])], shared) + after
+        if not entry.again:
             return ""
-        noun = self.table.literal[form.series].series
-        of_series = (noun.partition(" of the ")[2] or noun) in self._spell(" ".join(self.openings))
-        said = _EITHER.sub(r"\2" if of_series else r"\1", entry.again)
-        known, alike = [int(form.reference[3:])], self.table.entity[found.property].pronoun or entry.pronoun
-        pronoun = alike or self._find_pronoun(self.entity(form.reference))
-        role = self._told_as
-        words = _PRONOUNS.get(pronoun if self._is_person(*known) else "it", (role, f"{role}'s", role))
-        for slot, word in zip(("{he}", "{his}", "{him}"), words, strict=True):
-            said = said.replace(slot, mark(known, word.replace("that ", "the ", 1) if f"that {slot}" in said else word))
-        return said.replace("{turn}", "last" if form.last else "first")
+        said = _EITHER.sub(r"\2" if told else r"\1", entry.again).replace("{turn}", turn)
+        shared = self._describe_shared(form.reference)
+        return said.replace("{he}", shared).replace("{him}", shared)
+
+    def _describe_shared(self, reference: str) -> str:
+        """What members of a series have in common, by the shorter of two phrases: `the runner-up in that Tour`, `the
+        president who nominated that justice`.
+        """
+        plain, found = self.described(reference), self.step(reference).derivation
+        entry = self.table.entity.get(found.property) if isinstance(found, Lookup) else None
+        if not isinstance(found, Lookup) or entry is None or not entry.scene.startswith("{p} "):
+            return plain
+        did = _EITHER.sub(r"\2" if self.is_told(found.subject) else r"\1", entry.scene.removeprefix("{p} "))
+        role = "person" if entry.role in did else entry.role  # no curator was the curator
+        other = mark([int(reference[3:])], f"the {role} who {did.replace('{s}', self.described(found.subject))}")
+        return min(plain, other, key=lambda one: len(self._spell(one).split()))
 
     def _spell(self, text: str) -> str:
         """A text without its marks, names in full."""
         return strip_marks(_MENTION.sub(lambda match: self._name(match[1]), text))
 
-    def is_end_of_told(self, reference: str) -> bool:
-        """Whether a reference is the first or the last that somebody had, of whom a sentence has told."""
+    def is_end(self, reference: str) -> bool:
+        """Whether a reference is the first or the last of several, and no sentence has told of it."""
         form = read_computation(self.step(reference).derivation) if reference.startswith("hop") else None
-        return isinstance(form, EndMember) and bool(self.name_end_of_told(form))
-
-    def _shorten_series(self, form: EndMember, scene: str, question: str) -> str:
-        """The question with `the first edition at which …` where the sentence before it says of what, and with `the one
-        after the first one` where the question itself does.
-        """
-        noun, end = self.table.literal[form.series].series, "last" if form.last else "first"
-        before, plain = question.partition(f"the {end} {noun}")[0], _find_plain(noun)
-        if " " not in noun:
-            return question
-        if noun in strip_marks(before):
-            short = "one"
-        elif plain and noun in strip_marks(scene):
-            short = plain if " of " in noun else f"such {plain}"
-        else:
-            return question
-        return re.sub(rf"\bthe {end} {re.escape(noun)}{_STRETCH}", f"the {end} {short}", question)
+        if not isinstance(form, EndMember) or self.is_told(reference):
+            return False
+        return bool(self.table.entity[form.column].again)
 
     def _read_told(self, found: Derivation) -> str:
         """A sentence on the member of a series that a look-up finds, `{o}` being left; empty for any other hop."""
@@ -1005,18 +977,6 @@ class PlanVerbaliser:
         if template.endswith(" in {y}"):
             return template.removesuffix(" in {y}") + f" {when}"
         return template.replace("{y}", f"the year that came {when}")
-
-
-def _find_plain(noun: str) -> str:
-    """What members of a series are called once it is said of which: the `final` of a cup; empty for `Super Bowl`."""
-    head = noun.partition(" of ")[0].split()
-    common = itertools.takewhile(str.islower, reversed(head))
-    return " ".join(reversed(list(common)))
-
-
-def _shorten_role(role: str) -> str:
-    """What somebody is called when meant again: `manager` of a football manager; but a prime minister stays one."""
-    return role if role.endswith(_WHOLE_ROLES) else role.split()[-1]
 
 
 def _say_several(one: re.Match[str]) -> str:
