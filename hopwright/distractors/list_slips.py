@@ -46,7 +46,7 @@ class ListSlips:
         assert form is not None and hop.answer_id is not None
         offered = [one for one in others if one not in used and "(" not in self._label(one)]
         credit = form.members.credit if form.members is not None else ""
-        partners = self._facts.objects(hop.answer_id, credit) if credit else ()
+        partners = frozenset(self._facts.objects(hop.answer_id, credit) if credit else ())
         # Where a work of the two is named, their first is none that came out later.
         theirs = self.find_named(hop, others, used)
         dated = self._read_dates((*offered, *theirs, hop.answer_id), form)
@@ -63,7 +63,7 @@ class ListSlips:
         def measure(one: str) -> tuple[bool, bool, bool, bool, int, int]:
             apart = ranked.index(one) - own
             beside = bool(form.moment) and abs(apart) == 1
-            stranger = bool(credit) and self._facts.objects(one, credit) != partners
+            stranger = bool(credit) and partners.isdisjoint(self._facts.objects(one, credit))
             years = abs(_read_year(dated[one]) - _read_year(dated[hop.answer_id or one]))
             return one != end, stranger, not beside, apart != step, abs(apart), years
 
@@ -97,8 +97,8 @@ class ListSlips:
         form = _read_choice(hop)
         if form is None or form.members is None or not form.members.credit or hop.answer_id is None:
             return []
-        partners = self._facts.objects(hop.answer_id, form.members.credit)
-        return [one for one in others if self._facts.objects(one, form.members.credit) == partners]
+        partners = frozenset(self._facts.objects(hop.answer_id, form.members.credit))
+        return [one for one in others if not partners.isdisjoint(self._facts.objects(one, form.members.credit))]
 
     def _read_dates(self, entities: Sequence[str], form: Extreme) -> dict[str, str]:
         return {one: str(held) for one in entities for held in self._facts.scalars(one, form.property)[:1]}

@@ -503,6 +503,8 @@ class GraphTraversals:
             entry = self.table.entity[whole.property]
             if entry.partial or not entry.together_count or not all(held.values()):
                 continue
+            if any(len(held[one]) > 1 for one in works):
+                continue  # whether what a third had a part in counts is open
             if FEWEST_JOINT <= len(works) < len(whole.dates):
                 found.append(JointCount(owner, whole, credit, partner, works))
         return tuple(found)
@@ -518,9 +520,8 @@ class GraphTraversals:
                     continue
                 held = {one: self.graph.objects(one, credit) for _, one in whole.dates}
                 alone = {objects[0] for objects in held.values() if len(objects) == 1} - {owner}
-                among = {one for objects in held.values() if len(objects) > 1 for one in objects}
                 besides = self.graph.objects(owner, entry.besides) if entry.besides else ()
-                for partner in sorted(alone - among - set(besides)):
+                for partner in sorted(alone.difference(besides)):
                     if self.nameable(partner):
                         yield whole, credit, partner, held
 
@@ -643,9 +644,11 @@ def _is_near(year: int, when: Scalar, least: Decimal) -> bool:
 
 
 def _find_end(whole: WholeList, held: Mapping[str, Sequence[str]], partner: str, largest: bool) -> str:
-    """The first, or the last, of a list that a partner had a part in; empty where that is not certain, or idle."""
+    """The first, or the last, of a list that a partner had a part in; empty where that is not certain, or idle, and
+    where somebody else had the same part in it.
+    """
     (date, work), *others = sorted((one for one in whole.dates if partner in held[one[1]]), reverse=largest)
-    if not others or is_later(others[0][0], date) is not (not largest):
+    if not others or is_later(others[0][0], date) is not (not largest) or len(held[work]) > 1:
         return ""
     sides = {one: is_later(when, date) for when, one in whole.dates if one != work}
     if largest not in sides.values():

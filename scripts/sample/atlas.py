@@ -210,26 +210,36 @@ class _Reader:
             self._take_occupation(entity, row[column])
 
     def take_relations(self, spec: Mapping[str, Any], rows: list[dict[str, str]]) -> None:
-        """Take the rows that say what one is to another; a relation said of one to several is left out."""
-        subject, object, relation = spec["subject"], spec["object"], spec["relation"]
-        said: dict[tuple[str, str], set[str]] = defaultdict(set)
+        """Take the rows that say what one is to another.
+
+        A relation said of one to several is left out, but for those of which several are credited; of these all are
+        taken or, where one of them is not known, none: who is left would stand there as if alone.
+        """
+        subject, relation = spec["subject"], spec["relation"]
+        said: dict[tuple[str, str, str], list[dict[str, str]]] = defaultdict(list)
         for row in rows:
-            said[row[subject], row[relation]].add(row[object])
-        for row in rows:
-            property = spec["properties"].get(row[relation])
-            entity = self._find(row.get("kind", "person"), row[subject])
-            if property is None or not entity or len(said[row[subject], row[relation]]) > 1:
-                self._merge.refused[f"{SOURCE}: relation not known, or several of one kind"] += 1
-                continue
-            if property in self._rules["living"] and self._is_of_another_time(entity, row[object]):
-                self._merge.refused[f"{SOURCE}: a namesake who was dead, or not yet born"] += 1
-                continue
-            self._take_edge(entity, property, "person", row[object])
-            person = self._find("person", row[object])
-            for gender, words in self._rules["genders"].items():
-                if person and row[relation].split()[-1] in words:
-                    self._merge.names.setdefault(gender, [words[0]])
-                    self._merge.add_edge(person, "P21", gender, SOURCE)
+            said[row.get("kind", "person"), row[subject], row[relation]].append(row)
+        for (kind, name, relation_name), told in said.items():
+            property, entity = spec["properties"].get(relation_name), self._find(kind, name)
+            people = [row[spec["object"]] for row in told]
+            if property is None or not entity or (len(people) > 1 and property not in self._rules["several"]):
+                self._merge.refused[f"{SOURCE}: relation not known, or several of one kind"] += len(people)
+            elif property in self._rules["living"] and any(self._is_of_another_time(entity, one) for one in people):
+                self._merge.refused[f"{SOURCE}: a namesake who was dead, or not yet born"] += len(people)
+            elif len(people) > 1 and not all(self._find("person", one) for one in people):
+                self._merge.refused[f"{SOURCE}: one of several is not known"] += len(people)
+            else:
+                for one in people:
+                    self._take_edge(entity, property, "person", one)
+                    self._take_gender(one, relation_name)
+
+    def _take_gender(self, name: str, relation: str) -> None:
+        """Take what a word such as `mother` says of somebody."""
+        person = self._find("person", name)
+        for gender, words in self._rules["genders"].items():
+            if person and relation.split()[-1] in words:
+                self._merge.names.setdefault(gender, [words[0]])
+                self._merge.add_edge(person, "P21", gender, SOURCE)
 
     def _is_of_another_time(self, work: str, name: str) -> bool:
         """Whether somebody of a name was dead when a work came out, or not yet born: then it is somebody else."""

@@ -30,6 +30,7 @@ from hopwright.planning.operations.operation_inputs import (
 )
 from hopwright.planning.operations.starting_points import draw_first_edge, draw_paired_edge
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
+from hopwright.planning.random_draws import draw
 from hopwright.planning.traversals import Edge
 from hopwright.records import Constraint, Lookup, ReverseLookup
 
@@ -72,7 +73,8 @@ def _choose_partner(builder: PlanBuilder, context: OperationContext) -> Edge:
     ]
     if not found:
         raise PlanningDeadEnd(DeadEnd.NOTHING_TOGETHER)
-    return builder.choose(found)
+    # Not by domain: whoever wrote a film would be asked about again and again, and hardly anybody who photographed it.
+    return draw(builder.rng, found)
 
 
 def extend(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
