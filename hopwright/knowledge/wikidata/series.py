@@ -25,7 +25,7 @@ from hopwright.records.values import EntityKind
 KINDS: dict[str, tuple[EntityKind, ...]] = {
     "person": ("person",), "film": ("work",), "book": ("work",), "music": ("work",), "song": ("work",),
     "album": ("work",), "artwork": ("work",), "building": ("place", "transport"), "company": ("organization",),
-    "event": ("event",), "mission": ("transport", "event"), "state": ("place",), "country": ("country",),
+    "event": ("event",), "final": ("event",), "mission": ("transport", "event"), "state": ("place",), "country": ("country",),
     "city": ("place",), "mountain": ("nature",), "river": ("nature",), "island": ("nature", "place"),
     "body": ("nature", "other"), "element": ("other", "nature"), "team": ("team", "organization"),
     "document": ("work", "event"), "thing": ("other",),
