@@ -26,10 +26,10 @@ from hopwright.text.phrases import find_plain_noun
 KINDS: dict[str, tuple[EntityKind, ...]] = {
     "person": ("person",), "film": ("work",), "book": ("work",), "music": ("work",), "song": ("work",),
     "album": ("work",), "artwork": ("work",), "building": ("place", "transport"), "company": ("organization",),
-    "event": ("event",), "mission": ("transport", "event"), "state": ("place",), "country": ("country",),
-    "city": ("place",), "mountain": ("nature",), "river": ("nature",), "island": ("nature", "place"),
-    "body": ("nature", "other"), "element": ("other", "nature"), "team": ("team", "organization"),
-    "document": ("work", "event"), "thing": ("other",),
+    "event": ("event",), "final": ("event",), "mission": ("transport", "event"), "state": ("place",),
+    "country": ("country",), "city": ("place",), "mountain": ("nature",), "river": ("nature",),
+    "island": ("nature", "place"), "body": ("nature", "other"), "element": ("other", "nature"),
+    "team": ("team", "organization"), "document": ("work", "event"), "thing": ("other",),
 }  # fmt: skip
 """What the rows and the cells of the sample's tables may be → the kinds of entities that these are."""
 
