@@ -552,7 +552,7 @@ class DistractorMaker:
                 assert isinstance(chosen.derivation, Compute)
                 compared_before, used = list_compared(chosen.derivation, task.answers, self._facts), task.list_used()
                 named = self._lists.find_named(chosen, compared_before, used)
-                if self._lists.count_unnamed(chosen, compared_before, used, derivation.property) > 1:
+                if self._lists.count_unnamed(chosen, compared_before, used, derivation.property):
                     named = []
                 sources = [*named, *sorted(ordered, key=lambda one: one not in offered)]
             held = [one for source in sources for one in self._facts.objects(source, derivation.property)[:1]]

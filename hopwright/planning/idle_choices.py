@@ -27,12 +27,7 @@ def has_idle_choice(plan: Plan, answers: Mapping[int, Value], facts: Facts, tabl
         if not table.is_ordered_by(form.members.property, form.property):
             continue
         mistaken = _list_mistaken(form, form.members, str(answers[index]), answers, facts)
-        given: list[Value] = []
-        for other in mistaken:
-            if several := _list_several(plan, index, other, facts):
-                given += several
-            elif (one := _run_on(plan, index, other, answers, facts, table)) is not None:
-                given.append(one)
+        given = [one for other in mistaken if (one := _run_on(plan, index, other, answers, facts, table)) is not None]
         if not given or any(same(one, answers[len(plan.steps)]) for one in given):
             return True
     return False
@@ -61,15 +56,6 @@ def _list_mistaken(
     ranked = sorted(listed, key=lambda one: (str(facts.scalars(one, form.property)[0]), one))
     place = ranked.index(chosen)
     return [ranked[beside] for beside in (place - 1, place + 1) if 0 <= beside < len(ranked)]
-
-
-def _list_several(plan: Plan, index: int, other: str, facts: Facts) -> Sequence[str]:
-    """What the last look-up finds if a hop had another answer, where these are several: two wrote that screenplay."""
-    last = plan.steps[-1].derivation
-    if not isinstance(last, Lookup) or last.subject != f"hop{index}":
-        return ()
-    found = facts.objects(other, last.property)
-    return found if len(found) > 1 else ()
 
 
 def _run_on(

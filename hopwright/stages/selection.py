@@ -45,14 +45,14 @@ _FEWEST_ALIKE = 8
 """So many of one frame are kept in any set, however small."""
 _MOST_ENDING = 0.08
 """The largest share of the drafts that ends with one look-up."""
-_MOST_OF_END = (0.04, 4)
+_MOST_OF_END = (0.02, 4)
 """The largest share of the drafts that asks for the first or the last with one thing in common of one series, such as
 the festivals that somebody directed, and how many are kept in any set, however small."""
 _MOST_STEPS = {
-    "step along a series": (0.02, 8),
-    "step along a series from its end": (0.01, 4),
+    "step along a series": (0.01, 4),
+    "step along a series from its end": (0.01, 2),
     "step along a list of years": (0.01, 2),
-    "choose by a moment": (0.05, 12),
+    "choose by a moment": (0.06, 12),
 }
 """The largest shares of the drafts that step along a series, that do so from the first or the last of several, that
 step along a list of years, and that choose by a moment: readers find the steps contrived, and a death a ruler laid on

@@ -32,7 +32,7 @@ def planner(sample: GraphStore) -> Planner:
 
 @pytest.fixture(scope="module")
 def plans(planner: Planner) -> list[Plan]:
-    drawn = draw_all(planner, [(name, "", f"test:{number}") for number in range(60) for name in SHAPES])
+    drawn = draw_all(planner, [(name, "", f"test:{number}") for number in range(90) for name in SHAPES])
     assert len(drawn) > 40
     return drawn
 

@@ -15,7 +15,7 @@ from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import satisfies_reader
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.random_draws import draw, draw_by_weights
-from hopwright.records import Lookup
+from hopwright.records import Derivation, Lookup, ReverseLookup
 
 _AFTER = 0.6
 """How often the next member is asked for, rather than the one before."""
@@ -54,6 +54,10 @@ def next_member(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Ope
     """The member of a series right after the one that was found, or right before it."""
     (state,) = inputs
     _refuse_family(builder)
+    derivation = builder.find_derivation(state.ref)
+    entry = builder.traversals.table.entity.get(derivation.property) if isinstance(derivation, Lookup) else None
+    if entry is not None and entry.series:  # the pope after the one who made another a cardinal
+        raise PlanningDeadEnd(DeadEnd.NO_SERIES)
     suits = satisfies_reader(builder, context)
     found = {
         (name, later): one
@@ -78,13 +82,16 @@ def end_member(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Oper
     domain, table = builder.domain_of_step(state.ref), builder.traversals.table
     derivation = builder.find_derivation(state.ref)
     entry = table.entity.get(derivation.property) if isinstance(derivation, Lookup) else None
+    series = entry.series if entry is not None else ""
+    if series and not _is_known_member(builder, derivation):
+        raise PlanningDeadEnd(DeadEnd.NO_SERIES)
     shared = builder.traversals.recurrences.get(state.entity, ())
     found = [
         (recurring, last, one)
         for recurring in shared
         # Whom a president chose for NASA has nothing to do with whom he chose for a court.
         if table.literal[recurring.series].domain == domain
-        and (len(shared) < _HUB or (entry is not None and entry.series == recurring.series))
+        and (recurring.series == series if series else len(shared) < _HUB)
         for last in (False, True)
         if (recurring.last if last else recurring.first)
         and builder.admits(one := recurring.members[-1 if last else 0])
@@ -98,6 +105,13 @@ def end_member(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Oper
     builder.take(one)
     expression = f"{'last_with' if last else 'first_with'}({recurring.series}, {recurring.column}, {state.ref})"
     return StepOutput("entity", builder.compute(expression, "comparison", one), one)
+
+
+def _is_known_member(builder: PlanBuilder, derivation: Derivation | None) -> bool:
+    """Whether what is shared was looked up of a member that the plan names, or that one thing alone is known by."""
+    if not isinstance(derivation, Lookup) or not derivation.subject.startswith("hop"):
+        return True
+    return isinstance(builder.find_derivation(derivation.subject), ReverseLookup)
 
 
 def _refuse_family(builder: PlanBuilder) -> None:

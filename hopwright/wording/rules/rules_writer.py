@@ -481,7 +481,7 @@ class PlanVerbaliser:
                 said = said.replace(plain, again)
             before, shared, after = re.split("[<>]", said.replace("{turn}", turn))
             member = self.described(found.subject)
-            if self.is_told(found.subject) and not self._is_person(int(found.subject[3:])):
+            if self.is_told(found.subject):  # `that pope` stands too near to `the same pope`
                 member = mark([int(found.subject[3:])], "that one")
             shared = shared.replace("{s}", member)
             return before + mark([int(form.reference[3:])], shared) + after
