@@ -74,7 +74,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("next-of-its", ("entity", "date"), "entity", "comparison", 15.0, next_of_its),
     Operation("next-of-its-in-year", ("entity", "year"), "entity", "comparison", 4.0, next_of_its),
     Operation("next-of-named", ("date",), "entity", "comparison", 15.0, next_of_named),
-    Operation("end-of-its", ("entity",), "entity", "comparison", 2.0, end_of_its, final=0),
+    Operation("end-of-its", ("entity",), "entity", "comparison", 0.1, end_of_its, final=0),
     Operation("joint-of-both", ("entity", "entity"), "entity", "comparison", 300.0, joint_of_both),
     Operation("joint-with-named", ("entity",), "entity", "comparison", 120.0, joint_with_named),
     Operation("joint-of-named", (), "entity", "comparison", 80.0, joint_of_named, final=0),

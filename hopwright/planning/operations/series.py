@@ -83,7 +83,7 @@ def end_member(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Oper
     derivation = builder.find_derivation(state.ref)
     entry = table.entity.get(derivation.property) if isinstance(derivation, Lookup) else None
     series = entry.series if entry is not None else ""
-    if series and not _is_known_member(builder, derivation):
+    if not _is_known_member(builder, derivation):
         raise PlanningDeadEnd(DeadEnd.NO_SERIES)
     shared = builder.traversals.recurrences.get(state.entity, ())
     found = [
