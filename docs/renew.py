@@ -17,18 +17,18 @@ from hopwright.reporting.run_summary import summary_lines
 
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
-    "hw-5336a4c09f348917",
-    "hw-8a27bb03055b347c",
-    "hw-4837a56bcbbedd87",
-    "hw-dc81f2fbbf6300fe",
-    "hw-145520cda781468b",
-    "hw-8750b5f4697a7233",
-    "hw-11121aa9733e1382",
-    "hw-c7a19309914f2bfb",
-    "hw-01c4593045c30a96",
-    "hw-4c40267e03ae13ce",
-    "hw-fe396b621b8f7c3d",
-    "hw-044ccdc6a4f12214",
+    "hw-c7df398774c18c4b",
+    "hw-4e2317ca2a5bcf61",
+    "hw-ce47650a094b58da",
+    "hw-af745baf345ce8ca",
+    "hw-1bd3436f43193bbe",
+    "hw-2c2f5dc29630e511",
+    "hw-5532e79b60b02724",
+    "hw-ac2b29914c279896",
+    "hw-7c92276b4823b949",
+    "hw-a4e3194c4f651206",
+    "hw-30c531d14a3a994e",
+    "hw-ea0e1084b8131522",
 )
 FIRST_RUN = "Then the pipeline runs stage by stage and ends like this:\n\n```\n"
 """What stands on the page before the output of a run."""
