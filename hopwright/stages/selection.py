@@ -53,10 +53,12 @@ _MOST_STEPS = {
     "step along a series from its end": (0.01, 2),
     "step along a list of years": (0.01, 2),
     "choose by a moment": (0.06, 12),
+    "ask for the same as of another": (0.1, 16),
 }
 """The largest shares of the drafts that step along a series, that do so from the first or the last of several, that
-step along a list of years, and that choose by a moment: readers find the steps contrived, and a death a ruler laid on
-the list of somebody else's works. After each share how many are kept in any set, however small.
+step along a list of years, that choose by a moment, and that ask for what has the same as another member of a series:
+readers find the steps contrived, a death a ruler laid on the list of somebody else's works, and `the same runner-up as
+that one` stiff. After each share how many are kept in any set, however small.
 """
 _MOST_OF_DOMAIN = 0.2
 """The largest share of the drafts that one domain has, where a graph gives so many domains that all can have theirs."""
@@ -351,7 +353,7 @@ def _read_keys(parts: list[Path]) -> tuple[list[DraftKey], list[int]]:
             way, middle = "|".join((frame, *found)), "|".join(found[1:-1]) if len(found) > _SHORT_WAY else ""
             end = "|".join(found[-2:]) if _ENDING.search(frame) else ""
             forms = [read_form(one.get("expression") or "") for one in steps]
-            choice, step = _find_choice(forms, found), _find_step(forms)
+            choice, step = _find_choice(forms, found), _find_step(forms, steps)
             end_of = next((form.column for form in forms if isinstance(form, EndMember)), "")
             domain = Counter(domains).most_common(1)[0][0]
             keys.append(
@@ -372,9 +374,9 @@ def _find_choice(forms: Sequence[Form | None], found: Sequence[str]) -> str:
     return ""
 
 
-def _find_step(forms: Sequence[Form | None]) -> str:
+def _find_step(forms: Sequence[Form | None], steps: Sequence[Mapping[str, Any]]) -> str:
     """What the hops do of which there shall be few (see `_MOST_STEPS`); else empty."""
-    ended = any(isinstance(form, EndMember) for form in forms)
+    ended, same = any(isinstance(form, EndMember) for form in forms), ""
     for form in forms:
         if isinstance(form, NextMember):
             return "step along a series from its end" if ended else "step along a series"
@@ -382,7 +384,9 @@ def _find_step(forms: Sequence[Form | None]) -> str:
             return "step along a list of years"
         if isinstance(form, Extreme | GroupSize) and form.moment:
             return "choose by a moment"
-    return ""
+        if isinstance(form, EndMember) and steps[int(form.reference[3:]) - 1]["property"] == form.column:
+            same = "ask for the same as of another"
+    return same
 
 
 def _list_named(question: str) -> str:
