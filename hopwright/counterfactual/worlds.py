@@ -457,9 +457,17 @@ def _stir_counts(
         answers = {item.hops[index - 1].answer_id for index in hop.depends_on}
         pool = sorted({one.object for one in own} | {id for id in answers if id})
         held = {(one.subject, one.property, one.object) for one in own}
+        objects_of: dict[str, set[str]] = {}
+        for one in hop.evidence.triplets:
+            objects_of.setdefault(one.property, set()).add(one.object)
         for triplet in rng.sample(own, min(len(own), rng.choice((1, 1, 2)))):
+            # An editor is no film, and stands in no list of films.
             others = [
-                id for id in pool if (triplet.subject, triplet.property, id) not in held and id != triplet.subject
+                id
+                for id in pool
+                if id in objects_of[triplet.property]
+                and (triplet.subject, triplet.property, id) not in held
+                and id != triplet.subject
             ]
             if others:
                 objects[_key(triplet)] = rng.choice(others)

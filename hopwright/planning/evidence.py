@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import functools
+from collections.abc import Iterable, Iterator, Mapping
 
 from hopwright.knowledge.facts import Facts, GraphFacts
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.source import FactGraph
-from hopwright.planning.computation_forms import Extreme, read_form
+from hopwright.planning.computation_forms import EndMember, Extreme, Form, read_form
 from hopwright.planning.execution import resolve
 from hopwright.planning.expressions import evaluate
 from hopwright.planning.plan import PlanStep, named_entities
@@ -100,15 +101,44 @@ def _computed_from(
     listed: tuple[str, ...] = ()
     if isinstance(form, Extreme) and form.members is not None and not form.members.outward:
         listed = form.entities
-    for subject, property, of_entity in facts.asked:
+    credit = form.members.credit if isinstance(form, Extreme) and form.members is not None else ""
+    for subject, property, of_entity in (*facts.asked, *_list_beyond(form, answers, graph, table)):
         if of_entity:
             objects = graph.objects(subject, property)
             if listed:  # of a whole cast, those that are named
                 objects = tuple(one for one in objects if one in listed)
             triplets += [name_triplet(graph, subject, property, object) for object in objects]
+            if isinstance(form, Extreme) and property == credit and not objects:
+                # With whom it was made is not known: that it lies on the other side of what is chosen has to be.
+                literals += _literals(graph, subject, form.property)
         else:
             literals += _literals(graph, subject, property)
     return Evidence.of(triplets=tuple(triplets), literals=tuple(literals), claims=step.claims)
+
+
+def _list_beyond(
+    form: Form | None, answers: Mapping[int, Value], graph: FactGraph, table: PropertyTable
+) -> Iterator[tuple[str, str, bool]]:
+    """The places of the members of a series beyond the first or the last of several, and what each has in the column
+    that these share.
+    """
+    if not isinstance(form, EndMember):
+        return
+    places = _list_places(graph, table, form.series)
+    sharing = [places[one] for one in graph.subjects(form.column, resolve(form.reference, answers)) if one in places]
+    end = max(sharing) if form.last else min(sharing)
+    for member, place in places.items():
+        if place != end and (place > end) is form.last:
+            yield member, form.column, True
+            yield member, form.series, False
+
+
+@functools.lru_cache(maxsize=256)
+def _list_places(graph: FactGraph, table: PropertyTable, series: str) -> Mapping[str, int]:
+    """The members of a series, in their order, and their places."""
+    facts = GraphFacts(graph, table)
+    found = {one: int(str(facts.scalars(one, series)[0])) for one in graph.literal_subjects(series)}
+    return dict(sorted(found.items(), key=lambda one: one[1]))
 
 
 def _literals(graph: FactGraph, subject: str, property: str) -> tuple[LiteralFact, ...]:

@@ -84,6 +84,7 @@ class _Reader:
         self._of_series: set[str] = set()
         self._inside = containers(merge)
         self._rows: dict[tuple[str, str], int] = defaultdict(int)
+        self._classed = {s for s, p, _ in (*merge.base, *merge.edges) if p == "P31"}
         self._stated = {(s, p) for s, p, _ in (*merge.base, *merge.edges) if p in rules["single"]}
         for property, label in rules["labels"].items():
             merge.labels.setdefault(property, label)
@@ -184,6 +185,9 @@ class _Reader:
             if kind == "person":
                 self._merge.names.setdefault(HUMAN, ["human"])
             self._merge.add_edge(found, "P31", HUMAN if kind == "person" else sort, SOURCE)
+        elif sort and kind != "person" and found not in self._classed:
+            # Else it is of another sort than its neighbours, and never offered beside them.
+            self._merge.add_edge(found, "P31", sort, SOURCE)
         self._known[kind, name] = found
         self._known.setdefault((kind, label), found)
 

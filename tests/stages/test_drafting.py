@@ -193,7 +193,7 @@ def test_few_questions_step_along_a_series() -> None:
     ]  # fmt: skip
     dropped = select(drafts, max_answer_share=1.0)
     assert {check for check, _ in dropped.values()} == {"step_share"}
-    assert sum(bool(draft.step) and draft.slot not in dropped for draft in drafts) == 8
+    assert sum(bool(draft.step) and draft.slot not in dropped for draft in drafts) == 4
     assert all(draft.step for draft in drafts if draft.slot in dropped)
 
 
@@ -207,7 +207,7 @@ def test_no_series_gives_many_questions() -> None:
     dropped = select(drafts, max_answer_share=1.0)
     kept = Counter(draft.end_of for draft in drafts if draft.slot not in dropped)
     assert {check for check, _ in dropped.values()} == {"series_share"}
-    assert kept == {"P0": 16, "P1": 16, "": 100}
+    assert kept == {"P0": 8, "P1": 8, "": 100}
 
 
 def test_questions_of_one_frame_are_kept_up_to_their_share() -> None:

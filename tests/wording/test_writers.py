@@ -67,6 +67,11 @@ def add_faults(worded: Sequence[WordingResult]) -> Counter[str]:
     return sum((one.faults for one in worded), Counter[str]())
 
 
+def join_leaks(faults: Counter[str]) -> Counter[str]:
+    """A wrong number may be that of an answer: `1960 World Series`."""
+    return Counter("leakage" if kind == "numbers" else kind for kind in faults.elements())
+
+
 @pytest.mark.parametrize("kind", ["compatible", "openai", "anthropic"])
 def test_no_faulty_answer_gets_through_and_each_fault_is_counted(
     kind: str,
@@ -79,7 +84,7 @@ def test_no_faulty_answer_gets_through_and_each_fault_is_counted(
         drafts = drafts if kind == "compatible" else drafts[:110]  # so many that every fault is among the answers
         worded = word(server, editor, sample, drafts, tmp_path, kind=kind)
         given, answers = server.given, server.answers
-    assert add_faults(worded) == given
+    assert join_leaks(add_faults(worded)) == join_leaks(given)
     assert set(given) == set(KINDS.values())
     assert sum(one.requests for one in worded) == answers
     items = [one.result for one in worded if isinstance(one.result, Item)]
@@ -338,7 +343,7 @@ def test_proposed_names_are_taken_where_they_serve(
             if isinstance(hop.derivation, Lookup) and hop.answer_id:
                 found[hop.derivation.property][hop.answer] = None
     taken = 0
-    for number, draft in enumerate(drafts[:60]):
+    for number, draft in enumerate(drafts[:140]):
         asked = [(one, one.derivation) for one in draft.hops if isinstance(one.derivation, Lookup) and one.answer_id]
         if not asked:
             continue

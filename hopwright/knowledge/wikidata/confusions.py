@@ -98,6 +98,7 @@ _COLUMN_ALIKE = {
 """Columns of series → the property that says the same of whatever is no member of one."""
 _PLACES = frozenset(["city", "host", "final", "venue", "start", "course", "land", "place"])
 _PLACE = "P276"
+_START = "P1427"
 
 
 def add_alike(properties: Set[str]) -> Set[str]:
@@ -122,7 +123,7 @@ def _group_columns() -> tuple[frozenset[str], ...]:
     for series in load_series():
         for column, (property, _, _) in series.cells.items():
             if column in _PLACES and series.kind == "event":
-                groups.append(frozenset((property, _PLACE)))
+                groups.append(frozenset((property, _PLACE, _START) if column == "start" else (property, _PLACE)))
             elif column in _COLUMN_ALIKE and (column != "birthplace" or series.kind == "person"):
                 groups.append(frozenset((property, _COLUMN_ALIKE[column])))
     return tuple(groups)

@@ -77,18 +77,6 @@ class GraphNames:
         known = [table.entity[one].role for one in joining if one in table.entity and one not in table.credits]
         return known[0] if len(known) == len(joining) == 1 else ""
 
-    def has_outlived(self, maker: str, other: str) -> bool:
-        """Whether the maker of whole lists lived longer than somebody who is dead.
-
-        Of whom no death is known, something has to have come out in a later year than the one after the other's death:
-        what is left unfinished comes out sooner.
-        """
-        died, ended = (self._find_date(one, (ROLES.death,)) for one in (other, maker))
-        if not died or ended:
-            return died < ended
-        works = (work for one in default_table().lists for work in self._graph.objects(maker, one))
-        return any(int(self._find_date(work, _CAME_OUT)[:4] or 0) > int(died[:4]) + 1 for work in works)
-
     def _find_date(self, entity: str, properties: Sequence[str]) -> str:
         """The date that the first of some properties states; empty where none states one, or it states several."""
         for one in properties:

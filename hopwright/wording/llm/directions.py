@@ -11,7 +11,7 @@ from hopwright.wording.llm.vocabulary import side_of
 _TOKEN = re.compile(r"[^\W_][\w'’.&-]*")
 _NO_SIDE = re.compile(
     r"\b(?:named|called) after\b|\bafter (?:whom|which|whose)\b|\bthe following\b(?! year)"
-    r"|\b(?:first|last) names?\b|\bat least\b|\boutlived its\b|◦ +outlived +◦ *\."
+    r"|\b(?:first|last) names?\b|\bat least\b|\bfirst became\b|\boutlived its\b|◦ +outlived +◦ *\."
     r"|\bfirst(?: and (?:the )?second)? "
     r"(?:wi(?:fe|ves)|husbands?|performances?|productions?|conductors?|english"
     # Of a book, not of the Games.

@@ -158,10 +158,6 @@ class KinNaming(Protocol):
         """As what somebody made a work, such as `director`; empty for who did not, or had another part in it."""
         ...
 
-    def has_outlived(self, maker: str, other: str) -> bool:
-        """Whether the maker of whole lists lived longer than somebody who is dead."""
-        ...
-
 
 @dataclass(frozen=True, slots=True)
 class Wording:
@@ -214,6 +210,7 @@ class PlanVerbaliser:
         self._ties: set[str] = set()
         self._credited = ""
         self._paired = ""
+        self._paired_as = ""
         self._steps = steps
         self._claims = {claim.id: claim for step in steps for claim in step.claims}
         self._rng = rng
@@ -656,9 +653,9 @@ class PlanVerbaliser:
         return self._tell_pair(reference, moment) or self._tell_credit(reference, moment) or self.described(reference)
 
     def _tell_pair(self, owner: str, moment: str) -> str:
-        """`the director`, after `The director of X outlived its screenwriter.`, where that writer's death parts the
-        director's list: in `the first film after that film's screenwriter died` it is open which film that is. `its
-        director`, after `X had a single screenwriter.`, where it is not known who lived longer; else empty.
+        """`the director of X`, beside `the man who wrote X`, whose death parts the director's list: in `the first film
+        after its screenwriter died` it is open which film's that is. `its composer`, after `One performer created the
+        title role of X.`; else empty.
         """
         dead = self._find_dead(moment)
         if self.openings or not dead.startswith("hop") or not owner.startswith("hop") or owner == dead:
@@ -668,16 +665,15 @@ class PlanVerbaliser:
         did = entry and (entry.did or entry.did_once)
         if not did or not role or not isinstance(lookup, Lookup) or lookup.subject != work:
             return ""
-        self._paired, partner, work = dead, self._call_short(dead), self.described(work)
+        self._paired, partner, title = dead, self._call_short(dead), self.described(work)
         # What a film has is a screenwriter; who created a title role is no performer of the opera.
-        plain = self.noun_phrase(int(dead[3:])) == f"the {partner} of {work}"
-        outlived = isinstance(self.names, KinNaming) and self.names.has_outlived(self.entity(owner), self.entity(dead))
-        if plain and outlived:
-            maker = upper_first(mark([int(owner[3:])], f"the {role} of {work}"))
-            self.openings.append(f"{maker} outlived {mark([int(dead[3:])], f'its {partner}')}.")
-            return mark([int(owner[3:])], f"the {role}")
-        tie = f"{work} had a single {partner}." if plain else f"One {partner} {did} {work}."
-        self.openings.append(mark([int(dead[3:])], upper_first(tie)))
+        if self.noun_phrase(int(dead[3:])) == f"the {partner} of {title}":
+            self.repeated.add(work)
+            someone = {"he": "man", "she": "woman"}.get(self._find_pronoun(self.entity(dead)), "person")
+            self._paired_as = f"the {someone} who {did} {title}"
+            return mark([int(owner[3:])], f"the {role} of {title}")
+        self._paired_as = f"the {partner}"
+        self.openings.append(mark([int(dead[3:])], f"One {partner} {did} {title}."))
         return mark([int(owner[3:])], f"its {role}")
 
     def _find_dead(self, moment: str) -> str:
@@ -757,7 +753,7 @@ class PlanVerbaliser:
             return ""
         dead, work, role = lookup.subject, self.find_named(lookup.subject), self._call_short(lookup.subject)
         if dead == self._paired:
-            return self._beside_death(known, mark([int(dead[3:])], f"the {role}"), side)
+            return self._beside_death(known, mark([int(dead[3:])], self._paired_as), side)
         if role and owner.startswith("hop") and owner != dead and work == self.find_named(owner):
             if based := self._tell_based(int(dead[3:])):
                 return self._beside_death(known, based, side)
