@@ -27,6 +27,7 @@ from hopwright.counterfactual.passage_context import (
     move_plan,
     rewrite_passages,
 )
+from hopwright.counterfactual.passage_phrases import list_role
 from hopwright.counterfactual.passage_writer import PassageWriter
 from hopwright.counterfactual.passages import RivalFact, collect_extra_evidence, list_asked_properties, list_rivals
 from hopwright.counterfactual.real_names import (
@@ -102,6 +103,9 @@ class TwinMaker:
         if any(hop.evidence.claims for hop in item.hops):
             # Its number comes from outside every graph: there is no other world in which it could be proven.
             raise TwinError("twin_claim", "it rests on a claim, which no world of a graph can prove")
+        pairs = {*list_role("pairs")}
+        if any(one.property in pairs for hop in item.hops for one in hop.evidence.triplets):
+            raise TwinError("twin_pair", "it names two opponents as one, and no name that is made up stands for two")
         planned = passage_context.planned if passage_context.plans else ((),) * len(item.hops)
         has_passages = any(hop.evidence.passages for hop in item.hops)
         rivals = self._rivals.make(item, planned) if has_passages else ((),) * len(item.hops)
