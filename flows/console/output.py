@@ -199,18 +199,18 @@ def _explain_lost_server() -> Iterator[None]:
         yield
     except (httpx.TransportError, PrefectHTTPStatusError) as error:
         _blame_disk()
-        _quiet_senders()
         raise ServiceError(_LOST.format(" ".join(str(error).split())[:200] or type(error).__name__)) from None
     except RuntimeError as error:
         if not str(error).startswith("Failed to reach API"):
             raise
         _blame_disk()
-        _quiet_senders()
         raise ServiceError(_LOST.format(error)) from None
+    finally:
+        _quiet_senders()
 
 
 def _quiet_senders() -> None:
-    """Keep Prefect from telling at the exit what it could not send to a server of which is said that it is gone."""
+    """Keep Prefect from telling at the exit what it has still to send: the command's last line is ours."""
     for name in ("EventsWorker", "APILogWorker"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
 

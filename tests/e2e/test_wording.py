@@ -115,7 +115,7 @@ def test_a_model_that_refuses_everything_ends_the_run_in_one_line(
 ) -> None:
     home = shutil.copytree(retrieved, tmp_path / "h")
     with serve(MODEL, "--refusal", "1") as url:
-        stopped = finish(start(home, url, prefect_api, "--items", str(ITEMS), "--drafts", "50"))
+        stopped = finish(start(home, url, prefect_api, "--items", "120"))
     assert stopped["error"].startswith("stopped: ")
     assert "the model refused" in stopped["error"]
     assert "\n" not in stopped["error"]
