@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 
 from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.properties import default_table
@@ -76,13 +75,6 @@ class GraphNames:
         joining = [property for property, other in self._graph.out_edges(work) if other == maker]
         known = [table.entity[one].role for one in joining if one in table.entity and one not in table.credits]
         return known[0] if len(known) == len(joining) == 1 else ""
-
-    def _find_date(self, entity: str, properties: Sequence[str]) -> str:
-        """The date that the first of some properties states; empty where none states one, or it states several."""
-        for one in properties:
-            if stated := {fact.value[:10] for fact in self._graph.literals(entity, one)}:
-                return stated.pop() if len(stated) == 1 else ""
-        return ""
 
     def pronoun(self, entity: str) -> str:
         """`he` or `she`, by the gender that the graph states; empty without one."""

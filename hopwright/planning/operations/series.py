@@ -54,9 +54,7 @@ def next_member(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Ope
     """The member of a series right after the one that was found, or right before it."""
     (state,) = inputs
     _refuse_family(builder)
-    derivation = builder.find_derivation(state.ref)
-    entry = builder.traversals.table.entity.get(derivation.property) if isinstance(derivation, Lookup) else None
-    if entry is not None and entry.series:  # the pope after the one who made another a cardinal
+    if _find_series(builder, builder.find_derivation(state.ref)):  # the pope after the one who made another a cardinal
         raise PlanningDeadEnd(DeadEnd.NO_SERIES)
     suits = satisfies_reader(builder, context)
     found = {
@@ -81,8 +79,7 @@ def end_member(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Oper
     suits = satisfies_reader(builder, context)
     domain, table = builder.domain_of_step(state.ref), builder.traversals.table
     derivation = builder.find_derivation(state.ref)
-    entry = table.entity.get(derivation.property) if isinstance(derivation, Lookup) else None
-    series = entry.series if entry is not None else ""
+    series = _find_series(builder, derivation)
     if not _is_known_member(builder, derivation):
         raise PlanningDeadEnd(DeadEnd.NO_SERIES)
     shared = builder.traversals.recurrences.get(state.entity, ())
@@ -105,6 +102,12 @@ def end_member(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Oper
     builder.take(one)
     expression = f"{'last_with' if last else 'first_with'}({recurring.series}, {recurring.column}, {state.ref})"
     return StepOutput("entity", builder.compute(expression, "comparison", one), one)
+
+
+def _find_series(builder: PlanBuilder, derivation: Derivation | None) -> str:
+    """The series in a column of which a hop looks something up; empty for any other hop."""
+    entry = builder.traversals.table.entity.get(derivation.property) if isinstance(derivation, Lookup) else None
+    return entry.series if entry is not None else ""
 
 
 def _is_known_member(builder: PlanBuilder, derivation: Derivation | None) -> bool:

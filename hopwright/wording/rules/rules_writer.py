@@ -426,9 +426,11 @@ class PlanVerbaliser:
             member = member.replace("{o}", self.described(derivation.value))
             self.openings.append(f"{mark([told], upper_first(member))}.")
             series = self.table.literal[self.table.entity[derivation.property].series]
-            self._told_as = f"that {plain_noun(series.series.partition(' of ')[0])}" if self._is_person(told) else "it"
             if self._find_end():
                 self._told_as = f"that {series.series_short}"
+            else:
+                person = f"that {plain_noun(series.series.partition(' of ')[0])}"
+                self._told_as = person if self._is_person(told) else "it"
             return self.ask(len(self._steps), self.described)
         if isinstance(derivation, ReverseLookup) and self._tells_holder(derivation):
             scene = self.table.literal[derivation.property].holder_told.replace("{e}", self._told_event(derivation))
