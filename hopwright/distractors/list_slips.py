@@ -10,7 +10,7 @@ from hopwright.knowledge.properties import PropertyTable
 from hopwright.planning.computation_forms import Extreme, read_computation
 from hopwright.records import Hop
 
-_EARLIER = (0, *(7 * (1, 2)), 3)
+_EARLIER = (1, 2)
 """How many wrong options are earlier than the right one, as often as each shall be drawn."""
 _OPTIONS = 3
 """Wrong options of a question."""
@@ -107,8 +107,8 @@ class ListSlips:
 def draw_earlier(key: str) -> int:
     """How many of three wrong options shall be earlier than the right one, drawn by a key.
 
-    Some on either side are what the moment that is asked about decides between; were there never any on one side, the
-    right one would never be at an end, and whoever knows what came when would leave out two options without it.
+    There are some on either side, for between them the moment that is asked about decides: where all that is offered
+    besides came out earlier, a rough idea of that moment is enough.
     """
     return _EARLIER[hashlib.blake2b(key.encode(), digest_size=1).digest()[0] % len(_EARLIER)]
 

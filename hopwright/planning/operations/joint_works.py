@@ -17,8 +17,8 @@ from hopwright.records import Lookup
 
 _T = TypeVar("_T")
 _FEWEST_OWNERS = 2
-_FEWEST_TO_END_WITH = 3
-"""Which of two films was the last is a toss of a coin."""
+_FEWEST_JOINT = 3
+"""Of two films, of which the question names one, the first is just the other one."""
 _Option = tuple[JointWork, str, str]
 """With what the owner of the list and the partner are referred to."""
 
@@ -106,7 +106,7 @@ def _choose(builder: PlanBuilder, context: OperationContext, options: Iterable[_
             continue
         if not _is_found_as_maker(builder, owner, joint.owner, joint.work) or _is_stated(builder, owner, joint):
             continue
-        if not context.readers and joint.works < _FEWEST_TO_END_WITH:
+        if joint.works < _FEWEST_JOINT:
             continue
         builder.name(*named)
         builder.take(joint.work)

@@ -397,7 +397,7 @@ class _Reading:
                 strict -= _OF_CHOICES
         for hop in (*together, *(self._hops[one] for one in nearby)):
             for property in properties_in(hop.derivation):
-                strict -= self.vocabulary.cues(property)
+                strict -= self.vocabulary.cues(property) | self.vocabulary.name_member(property)
         for other in self.draft.hops:
             if self.layout.merged.get(other.index, other.index) in nearby:
                 continue
