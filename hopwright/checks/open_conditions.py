@@ -14,7 +14,7 @@ from typing import Literal
 
 from hopwright.errors import ExpressionError
 from hopwright.knowledge.facts import Facts, matches
-from hopwright.planning.computation_forms import Extreme, read_computation, read_form
+from hopwright.planning.computation_forms import Extreme, NextOfList, read_computation, read_form
 from hopwright.planning.expressions import evaluate
 from hopwright.records import Compute, Constraint, Derivation, Hop, Lookup, ReverseLookup
 from hopwright.records.values import Scalar, Value
@@ -124,6 +124,10 @@ def list_compared(derivation: Compute, answers: Mapping[int, Value], facts: Fact
         match = _HOP.match(owner)
         owner = str(answers.get(int(match[1]))) if match else owner
         references = facts.objects(owner, form.members.property) if facts is not None else ()
+    elif isinstance(form, NextOfList):
+        work = str(answers.get(int(form.reference[3:])))
+        makers = facts.objects(work, form.maker) if facts is not None else ()
+        references = facts.objects(makers[0], form.property) if facts is not None and makers else ()
     elif isinstance(form, Extreme):
         references = form.entities
     else:

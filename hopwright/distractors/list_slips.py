@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from hopwright.knowledge.facts import Facts
 from hopwright.knowledge.properties import PropertyTable
-from hopwright.planning.computation_forms import Extreme, read_computation
+from hopwright.planning.computation_forms import Extreme, Members, NextOfList, read_computation
 from hopwright.records import Hop
 
 _EARLIER = (1, 2)
@@ -126,4 +126,7 @@ def _read_year(date: str) -> int:
 
 def _read_choice(hop: Hop) -> Extreme | None:
     form = read_computation(hop.derivation)
+    if isinstance(form, NextOfList):
+        listed = Members(form.property, form.reference, outward=False)
+        return Extreme(form.measure, (), not form.later, listed, form.reference, form.later)
     return form if isinstance(form, Extreme) else None

@@ -28,6 +28,9 @@ _AGE = re.compile(rf"^(hop\d) - year\({_VALUE}\)$")
 _SHIFT = re.compile(r"^(hop\d|\d+) ([+-]) (?:(\d+) \* )?(hop\d|\d+)$")
 _NEXT_HOLDER = re.compile(r"^(first_after|last_before)\((P\d+), (hop\d)\)$")
 _NEXT_MEMBER = re.compile(r"^(first_after|last_before)\((P\d+), value\(\2, (hop\d)\)\)$")
+_NEXT_OF_LIST = re.compile(
+    r"^arg(?:min|max)\((P\d+), (after|before)\(\1, value\(\1, (hop\d)\), all\((P\d+), object\((P\d+), \3\)\)\)\)$"
+)
 _END_MEMBER = re.compile(r"^(first_with|last_with)\((P\d+), (P\d+), (hop\d)\)$")
 _PRODUCT = re.compile(r"^(\d+|hop\d) \* (hop\d)$")
 _COMB = re.compile(r"^comb\((\d+|hop\d), (\d+|hop\d)\)$")
@@ -154,6 +157,25 @@ class NextMember:
 
 
 @dataclass(frozen=True, slots=True)
+class NextOfList:
+    """What comes right after `reference` (`hopN`), or right before it, by `measure`, in the whole list (`property`) of
+    whoever is its only object of `maker`.
+    """
+
+    measure: str
+    property: str
+    maker: str
+    reference: str
+    later: bool
+
+    def write(self) -> str:
+        """The expression that this is the form of."""
+        choose, side = ("argmin", "after") if self.later else ("argmax", "before")
+        listed = f"all({self.property}, object({self.maker}, {self.reference}))"
+        return f"{choose}({self.measure}, {side}({self.measure}, value({self.measure}, {self.reference}), {listed}))"
+
+
+@dataclass(frozen=True, slots=True)
 class EndMember:
     """The first member of a series, or the last, of those that have `reference` (`hopN`) in a column."""
 
@@ -249,6 +271,7 @@ Form = (
     | ShiftedYear
     | NextHolder
     | NextMember
+    | NextOfList
     | EndMember
     | Product
     | Combinations
@@ -275,6 +298,8 @@ def read_form(expression: str) -> Form | None:
         return _read_claimed(expression)
     if match := _EXTREME.match(expression):
         return Extreme(match[2], tuple(part.strip() for part in match[3].split(",")), match[1] == "argmax")
+    if match := _NEXT_OF_LIST.match(expression):
+        return NextOfList(match[1], match[4], match[5], match[3], match[2] == "after")
     if match := _EXTREME_OF_SET.match(expression):
         return _read_extreme_of_set(match[1] == "argmax", match[2], match[3])
     if match := _AGE_AT.match(expression):

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from hopwright.errors import ExpressionError, InputError
 from hopwright.knowledge.facts import Facts
 from hopwright.knowledge.properties import PropertyTable
-from hopwright.planning.computation_forms import Extreme, Members, read_computation
+from hopwright.planning.computation_forms import Extreme, Members, NextOfList, read_computation
 from hopwright.planning.execution import execute, resolve, same
 from hopwright.planning.plan import Plan, named_entities
 from hopwright.records import Lookup
@@ -22,11 +22,15 @@ def has_idle_choice(plan: Plan, answers: Mapping[int, Value], facts: Facts, tabl
     """
     for index, step in enumerate(plan.steps[:-1], start=1):
         form = read_computation(step.derivation)
-        if not isinstance(form, Extreme) or form.members is None or form.entities:
+        if isinstance(form, NextOfList):
+            # Whoever forgets what was asked for after the last they made answers of that one.
+            mistaken: Sequence[str] = (resolve(form.reference, answers),)
+        elif not isinstance(form, Extreme) or form.members is None or form.entities:
             continue
-        if not table.is_ordered_by(form.members.property, form.property):
+        elif not table.is_ordered_by(form.members.property, form.property):
             continue
-        mistaken = _list_mistaken(form, form.members, str(answers[index]), answers, facts)
+        else:
+            mistaken = _list_mistaken(form, form.members, str(answers[index]), answers, facts)
         given = [one for other in mistaken if (one := _run_on(plan, index, other, answers, facts, table)) is not None]
         if not given or any(same(one, answers[len(plan.steps)]) for one in given):
             return True

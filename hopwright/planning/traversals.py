@@ -102,6 +102,17 @@ class JointWork(NamedTuple):
     """How many the two made."""
 
 
+class NextWork(NamedTuple):
+    """What comes right after something, or right before it, in the whole list of its `maker` (a property)."""
+
+    whole: WholeList
+    maker: str
+    owner: str
+    later: bool
+    date: dt.date
+    work: str
+
+
 class JointCount(NamedTuple):
     """All works of a whole list that its owner made with a partner."""
 
@@ -161,6 +172,7 @@ class GraphTraversals:
         self._sound = functools.lru_cache(200_000)(self._is_sound)
         self.whole_lists = functools.lru_cache(20_000)(self._list_whole)
         self.joint_works = functools.lru_cache(20_000)(self._list_joint_works)
+        self.next_of_lists = functools.lru_cache(20_000)(self._list_next_of_lists)
         self.joint_counts = functools.lru_cache(20_000)(self._list_joint_counts)
         self.worked_for = functools.lru_cache(50_000)(self._list_worked_for)
         self.close_deaths = functools.lru_cache(20_000)(self._list_close_deaths)
@@ -494,6 +506,26 @@ class GraphTraversals:
             for largest in ((False,) if self.table.entity[whole.property].ends == "first" else (False, True))
             if (work := _find_end(whole, held, partner, largest))
         )
+
+    def _list_next_of_lists(self, work: str) -> tuple[NextWork, ...]:
+        """What comes right after a work, and right before it, in the whole lists of whoever made it, where of all of a
+        list it is certain on which side it lies.
+        """
+        found = []
+        for maker in sorted(self.makers):
+            owners = self.graph.objects(work, maker)
+            for whole in self.whole_lists(owners[0]) if len(owners) == 1 else ():
+                when = next((date for date, one in whole.dates if one == work), None)
+                if when is None or whole.measure != self.table.entity[whole.property].ordered_by[0]:
+                    continue
+                sides = {one: is_later(date, when) for date, one in whole.dates if one != work}
+                if None in sides.values():
+                    continue
+                for later in (True, False):
+                    beside = sorted((one for one in whole.dates if sides.get(one[1]) is later), reverse=not later)[:2]
+                    if beside and (len(beside) == 1 or is_later(beside[1][0], beside[0][0]) is later):
+                        found.append(NextWork(whole, maker, owners[0], later, *beside[0]))
+        return tuple(found)
 
     def _list_joint_counts(self, owner: str) -> tuple[JointCount, ...]:
         """All that the owner of a whole list made with each partner, where of the whole list it is known with whom."""

@@ -6,11 +6,12 @@ import itertools
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
+from hopwright.planning.computation_forms import Extreme, NextOfList, read_computation
 from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import list_joint, list_joint_counts, satisfies_reader
 from hopwright.planning.operations.starting_points import draw_joint_works
-from hopwright.planning.operations.whole_lists import states_year
+from hopwright.planning.operations.whole_lists import has_unlisted_between, states_year
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.traversals import JointCount, JointWork
 from hopwright.records import Lookup
@@ -52,6 +53,26 @@ def joint_of_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: 
     """Of two whom the plan names."""
     found = draw_joint_works(builder, context)
     return _choose(builder, context, ((joint, joint.owner, joint.partner) for joint in found))
+
+
+def next_after_joint(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """What the maker of the last of several works brought out next, or just before the first of them."""
+    (found,) = inputs
+    suits = satisfies_reader(builder, context)
+    chosen = read_computation(builder.find_derivation(found.ref))
+    assert isinstance(chosen, Extreme) and chosen.members is not None
+    (when,) = builder.traversals.facts.scalars(found.entity, chosen.property)
+    for one in builder.traversals.next_of_lists(found.entity):
+        if one.later is not chosen.largest or one.whole.property != chosen.members.property:
+            continue
+        if not builder.admits(one.work) or not builder.traversals.nameable(one.work) or not suits(one.work):
+            continue
+        if has_unlisted_between(builder, one.owner, when, one.date):
+            continue
+        builder.take(one.work)
+        form = NextOfList(chosen.property, one.whole.property, one.maker, found.ref, one.later)
+        return StepOutput("entity", builder.compute(form.write(), "comparison", one.work), one.work)
+    raise PlanningDeadEnd(DeadEnd.NOTHING_TOGETHER)
 
 
 def count_joint_of_both(

@@ -358,6 +358,8 @@ def _find_whether_follows(builder: PlanBuilder, readers: tuple[str, ...], entity
     if name == "end-member":
         recurring = traversals.recurrences.get(entity, ())
         return any(after(one.members[place]) for one in recurring for place in (0, -1))
+    if name == "next-after-joint":
+        return any(after(one.work) for one in traversals.next_of_lists(entity))
     if name in JOINT_OPERATIONS:
         return any(after(joint.work) for joint in list_joint(builder, entity))
     if name in CHOOSING_FROM_LISTS:
@@ -444,6 +446,8 @@ def _find_need(builder: PlanBuilder, reader: str) -> Callable[[str], bool]:
         return lambda entity: bool(list_joint_counts(builder, entity))
     if reader == "count-joint-with-named":
         return lambda entity: bool(list_joint_counts(builder, entity))
+    if reader == "next-after-joint":
+        return lambda entity: bool(builder.traversals.next_of_lists(entity))
     if reader in LIST_OPERATIONS or reader == "end-of-its":
         return lambda entity: bool(builder.traversals.whole_lists(entity))
     if reader == "next-member":

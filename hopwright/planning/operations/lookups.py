@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Sequence
 
-from hopwright.planning.computation_forms import EndMember, Extreme, NextHolder, NextMember, read_computation
+from hopwright.planning.computation_forms import EndMember, Extreme, NextHolder, NextMember, NextOfList, read_computation
 from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
 from hopwright.planning.execution import hops_used
 from hopwright.planning.operations.base import OperationContext
@@ -211,6 +211,8 @@ def _list_refused(builder: PlanBuilder, state: StepOutput, *, last: bool) -> fro
     if isinstance(form, NextHolder):  # a laureate's wife, or deathbed, is nothing that anybody wonders about
         idle = roles.kinship | {roles.event_places.get(roles.death, "")}
         return idle | (roles.seldom if last else frozenset())
+    if isinstance(form, NextOfList):
+        return roles.seldom if last else frozenset()
     if isinstance(form, Extreme):
         return frozenset({roles.event_places.get(form.property, "")}) | (roles.seldom if last else frozenset())
     graph, table = builder.traversals.graph, builder.traversals.table.entity
@@ -256,14 +258,18 @@ def _accept_of_list(builder: PlanBuilder, state: StepOutput) -> Callable[[Edge],
     The same has to be known of what lies on either side of it: whoever is off by one finds something else there.
     """
     form = read_computation(builder.find_derivation(state.ref))
-    if not isinstance(form, Extreme) or form.members is None or not form.moment or form.members.credit:
+    if isinstance(form, NextOfList):
+        property = form.property
+    elif isinstance(form, Extreme) and form.members is not None and form.moment and not form.members.credit:
+        property = form.members.property
+    else:
         return None
     graph = builder.traversals.graph
     beside: set[tuple[str, bool]] = set()
-    for owner in graph.subjects(form.members.property, state.entity):
+    for owner in graph.subjects(property, state.entity):
         for whole in builder.traversals.whole_lists(owner):
             listed = [one for _, one in whole.dates]
-            if whole.property == form.members.property and state.entity in listed:
+            if whole.property == property and state.entity in listed:
                 place = listed.index(state.entity)
                 across = place - 1 if form.later else place + 1
                 beside |= {

@@ -136,8 +136,10 @@ def _choose(
     for part in builder.rng.sample(parts, len(parts)):
         (date, nearest), *others = part.members
         if not others or not _are_told_apart(date, others[0][0]) or part.gap > _LONGEST_GAP:
-            continue  # the only one before a moment is not `the last`
-        if _is_next_to_named(builder, part.whole, nearest) or _has_unlisted_between(builder, owner, when, date):
+            continue
+        if all(one in builder.topics for _, one in others):
+            continue  # the only other one before a moment is not `the last` of several
+        if _is_next_to_named(builder, part.whole, nearest) or has_unlisted_between(builder, owner, when, date):
             continue
         if builder.traversals.nameable(nearest) and builder.admits(nearest) and suits(nearest):
             builder.take(nearest)
@@ -154,7 +156,7 @@ def _is_next_to_named(builder: PlanBuilder, whole: WholeList, chosen: str) -> bo
     return any(abs(places[one] - places[chosen]) == 1 for one in builder.topics if one in places)
 
 
-def _has_unlisted_between(builder: PlanBuilder, owner: str, when: Scalar, chosen: dt.date) -> bool:
+def has_unlisted_between(builder: PlanBuilder, owner: str, when: Scalar, chosen: dt.date) -> bool:
     """Whether something that some would put on a list came out between a moment and what is chosen by it."""
     ends = sorted((when.year if isinstance(when, dt.date) else int(when), chosen.year))
     return any(ends[0] <= year <= ends[1] for year in builder.traversals.table.unlisted.get(owner, ()))

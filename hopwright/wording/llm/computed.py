@@ -23,6 +23,7 @@ from hopwright.planning.computation_forms import (
     Members,
     NextHolder,
     NextMember,
+    NextOfList,
     Rate,
     ShiftedYear,
     YearDistance,
@@ -89,6 +90,8 @@ def read_meaning(hop: Hop, hops: Mapping[int, Hop], table: PropertyTable) -> Mea
             asked = entry.next_ask + entry.next_np if later else entry.previous_ask + entry.previous_np
             plain = all(not _ORDER_WORDS[side].isdisjoint(one.split()) for one in asked)
             return Meaning(frozenset({side} if plain else ()), moment=True)
+        case NextOfList(property=property, later=later):
+            return Meaning(frozenset({"later" if later else "earlier"}), True, (property,))
         case EndMember(last=last):
             # Of those first appointed by a president there is a last: where a relation says it, no word proves a side.
             said = {word for one in hops.values() for word in _list_words(one, table)}
@@ -186,6 +189,9 @@ class _Describer:
             case NextMember(series=series, reference=reference, later=later):
                 noun = self._table.literal[series].series
                 return f"the {noun} right {'after' if later else 'before'} {self._say(reference)}"
+            case NextOfList(reference=reference, later=later):
+                made = f"all that {self._quote(form.maker)} of {self._say(reference)} has as {self._quote(form.property)}"
+                return f"of {made}, what comes right {'after' if later else 'before'} {self._say(reference)}"
             case EndMember(series=series, column=column, reference=reference, last=last):
                 noun, end = self._table.literal[series].series, "last" if last else "first"
                 return f"the {end} {noun} that has {self._say(reference)} as its {self._quote(column)}; several have"

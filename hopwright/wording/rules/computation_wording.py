@@ -19,6 +19,7 @@ from hopwright.planning.computation_forms import (
     Members,
     NextHolder,
     NextMember,
+    NextOfList,
     Rate,
     ShiftedYear,
     YearDistance,
@@ -52,6 +53,7 @@ from hopwright.wording.rules.frames import (
     LIFE_FRAMES,
     LIFE_OF_FRAMES,
     LIST_FRAMES,
+    OF_OTHERS_FRAMES,
     PAIR_FRAMES,
     PAIRS_FRAMES,
     SET_FRAMES,
@@ -59,6 +61,7 @@ from hopwright.wording.rules.frames import (
     THEN_FIRST_TO_FRAMES,
     THEN_FRAMES,
     TURNED_FRAMES,
+    WHAT_WAS_FRAMES,
     WHEN_AGE_FRAME,
     WHICH_FRAMES,
 )
@@ -165,6 +168,10 @@ class ComputationVerbaliser:
                 entry = self._text.table.literal[series]
                 asked = entry.next_ask if later else entry.previous_ask
                 return self._text.fill(asked, "s", self._one(entry.series, say(reference), say))
+            case NextOfList() if say == self._text.described:
+                return self._pick(WHAT_WAS_FRAMES).format(chosen=self._name_next(form))
+            case NextOfList():
+                return self._ask_next(form, say)
             case EndMember():
                 who = "Who" if self._kind(str(step.value)) == "person" else "What"
                 return f"{who} was {self._name_end(form, say)}?"
@@ -202,6 +209,8 @@ class ComputationVerbaliser:
                     return _OWN_NEXT.sub(r"the \1 of {s}", told).replace("{s}", say(reference))
                 described = self._one(entry.series, say(reference), say)
                 return self._text.fill(entry.next_np if later else entry.previous_np, "s", described)
+            case NextOfList():
+                return self._name_next(form)
             case EndMember():
                 return self._name_end(form, self._text.described)
             case ShiftedYear(base=base, later=True, offset=offset) if person := self._find_born(base):
@@ -209,6 +218,28 @@ class ComputationVerbaliser:
             case ClaimComputation(how="group"):
                 return f"the number of {self._claimed.name_groups(form)}"
         raise ExpressionError(f"no words for {expression}")
+
+    def _ask_next(self, form: NextOfList, say: Say) -> str:
+        """`What was the first film by the director of "The Hot Rock" to come out after it?`"""
+        turn, side = ("first", "after") if form.later else ("last", "before")
+        noun = self._text.table.entity[form.property].member.removesuffix(_BY_OWNER)
+        owner = self._text.fill(self._text.table.entity[form.maker].np, "s", say(form.reference))
+        return f"What was the {turn} {noun} by {owner} to {self._text.table.literal[form.measure].to} {side} it?"
+
+    def _name_next(self, form: NextOfList) -> str:
+        """`the next film that the director released after the last of them`."""
+        noun = self._text.table.entity[form.property].member.removesuffix(_BY_OWNER)
+        brought = self._text.table.literal[form.measure].brought
+        chosen = read_computation(self._text.step(form.reference).derivation)
+        if not isinstance(chosen, Extreme) or chosen.members is None or not brought:
+            raise ExpressionError(f"no words for what is next in {form.property}")
+        beside = self._text.described(form.reference)
+        owner = chosen.members.shared
+        role = self._text.table.entity[form.maker].role
+        maker = self._refer([owner], f"the {role}") if owner.startswith("hop") else self._text.described(owner)
+        if form.later:
+            return f"the next {noun} that {maker} {brought} after {beside}"
+        return f"the {noun} that {maker} {brought} just before {beside}"
 
     def _finds_member(self, reference: str, series: str) -> bool:
         """Whether a hop finds a member of a series: a minister may have succeeded to another office, too."""
@@ -347,6 +378,24 @@ class ComputationVerbaliser:
             turn=turn, noun=noun, nouns=pluralise(noun), did=did, when=when, owner=owner, to=entry.to
         )
 
+    def _tell_others(self, form: Extreme, members: Members) -> bool:
+        """Whether a sentence before the question tells of several that came out on one side of a death: `The director
+        of X released other feature films after its screenwriter died.`
+
+        In `the first film by the director of X to come out after its screenwriter died` it is open whose screenwriter
+        that is.
+        """
+        member, brought = self._text.table.entity[members.property].member, self._text.table.literal[form.property].brought
+        dead = self._text.find_other_of_work(members.shared, form.moment) if form.moment else ""
+        if not dead or not brought or not member.endswith(_BY_OWNER):
+            return False
+        owner, partner = self._text.described(members.shared), self._text.described(dead)
+        died = f"the death of {partner}" if self._text.draw() < _NOMINAL else f"{partner} died"
+        when = f"{'after' if form.later else 'before'} {self._refer([form.moment], died)}"
+        nouns = pluralise(member.removesuffix(_BY_OWNER))
+        self._text.openings.append(f"{upper_first(owner)} {brought} other {nouns} {when}.")
+        return True
+
     def _joint_work(self, members: Members, say: Say) -> str:
         """`film that X made with Y`; `film that the director and the editor of X made together` of one named work."""
         return self._fill_joint(self._text.table.entity[members.property].together, members, say)
@@ -418,6 +467,8 @@ class ComputationVerbaliser:
         if self._is_of_list(form):
             turn, member, to = self._one_of_list(form, members, say)
             hidden = say == self._text.described and members.shared.startswith("hop")
+            if hidden and self._tell_others(form, members):
+                return self._pick(OF_OTHERS_FRAMES).format(turn=turn)
             if say == self._text.described and (asked := self._tell_chosen(form, members, AFTER_DEATH_FRAMES)):
                 return asked
             if hidden and form.moment and not self._text.name_kin(form.moment, members.shared):
@@ -501,6 +552,8 @@ class ComputationVerbaliser:
             if self._text.is_asked_of(form) and self._text.draw() < _AS_ONE:
                 return f"the {turn} one"
             return f"the {turn} of {self._say_those(form.members, winner)}"
+        if self._is_of_list(form) and self._tell_others(form, form.members):
+            return f"the {'first' if form.later else 'last'} of them"
         if self._is_of_list(form) and (chosen := self._tell_chosen(form, form.members, AFTER_DEATH_PHRASES)):
             return chosen
         if self._is_of_list(form):

@@ -209,8 +209,6 @@ class PlanVerbaliser:
         self._based = 0
         self._ties: set[str] = set()
         self._credited = ""
-        self._paired = ""
-        self._paired_as = ""
         self._steps = steps
         self._claims = {claim.id: claim for step in steps for claim in step.claims}
         self._rng = rng
@@ -652,31 +650,19 @@ class PlanVerbaliser:
             return mark([int(reference[3:])], "its author")
         if reference.startswith("Q") and (role := self._find_maker_of_told(reference)):
             return f"its {role}, {self.described(reference)},"
-        return self._tell_pair(reference, moment) or self._tell_credit(reference, moment) or self.described(reference)
+        return self._tell_credit(reference, moment) or self.described(reference)
 
-    def _tell_pair(self, owner: str, moment: str) -> str:
-        """`the director of X`, beside `the man who wrote X`, whose death parts the director's list: in `the first film
-        after its screenwriter died` it is open which film's that is. `its composer`, after `One performer created the
-        title role of X.`; else empty.
+    def find_other_of_work(self, owner: str, moment: str) -> str:
+        """Whose death a moment is (a reference), where the plan finds them and `owner` as the screenwriter and the
+        director of one named work; else empty.
         """
         dead = self._find_dead(moment)
         if self.openings or not dead.startswith("hop") or not owner.startswith("hop") or owner == dead:
             return ""
-        lookup, work, role = self.step(dead).derivation, self.find_named(owner), self._call_short(owner)
-        entry = self.table.entity.get(lookup.property) if isinstance(lookup, Lookup) else None
-        did = entry and (entry.did or entry.did_once)
-        if not did or not role or not isinstance(lookup, Lookup) or lookup.subject != work:
-            return ""
-        self._paired, partner, title = dead, self._call_short(dead), self.described(work)
-        # What a film has is a screenwriter; who created a title role is no performer of the opera.
-        if self.noun_phrase(int(dead[3:])) == f"the {partner} of {title}":
-            self.repeated.add(work)
-            someone = {"he": "man", "she": "woman"}.get(self._find_pronoun(self.entity(dead)), "person")
-            self._paired_as = f"the {someone} who {did} {title}"
-            return mark([int(owner[3:])], f"the {role} of {title}")
-        self._paired_as = f"the {partner}"
-        self.openings.append(mark([int(dead[3:])], f"One {partner} {did} {title}."))
-        return mark([int(owner[3:])], f"its {role}")
+        lookups = [self.step(one).derivation for one in (owner, dead)]
+        works = {one.subject for one in lookups if isinstance(one, Lookup) and one.subject.startswith("Q")}
+        told = any(isinstance(one, Lookup) and self.table.entity[one.property].told_role for one in lookups)
+        return dead if len(works) == 1 and all(isinstance(one, Lookup) for one in lookups) and not told else ""
 
     def _find_dead(self, moment: str) -> str:
         """Whose death a moment is; empty for another moment."""
@@ -754,8 +740,6 @@ class PlanVerbaliser:
         if not isinstance(lookup, Lookup) or lookup.property != self.table.roles.death:
             return ""
         dead, work, role = lookup.subject, self.find_named(lookup.subject), self._call_short(lookup.subject)
-        if dead == self._paired:
-            return self._beside_death(known, mark([int(dead[3:])], self._paired_as), side)
         if role and owner.startswith("hop") and owner != dead and work == self.find_named(owner):
             if based := self._tell_based(int(dead[3:])):
                 return self._beside_death(known, based, side)
