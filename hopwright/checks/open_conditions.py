@@ -125,7 +125,8 @@ def list_compared(derivation: Compute, answers: Mapping[int, Value], facts: Fact
         owner = str(answers.get(int(match[1]))) if match else owner
         references = facts.objects(owner, form.members.property) if facts is not None else ()
     elif isinstance(form, NextOfList):
-        work = str(answers.get(int(form.reference[3:])))
+        match = _HOP.match(form.reference)
+        work = str(answers.get(int(match[1]))) if match else form.reference
         makers = facts.objects(work, form.maker) if facts is not None else ()
         references = facts.objects(makers[0], form.property) if facts is not None and makers else ()
     elif isinstance(form, Extreme):

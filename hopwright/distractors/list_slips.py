@@ -35,12 +35,15 @@ class ListSlips:
         form = _read_choice(hop)
         return form is not None and bool(form.moment) and not (form.members is not None and form.members.credit)
 
-    def order(self, hop: Hop, others: Sequence[str], used: Collection[str]) -> tuple[str, ...]:
+    def order(
+        self, hop: Hop, others: Sequence[str], used: Collection[str], *, final: bool = False
+    ) -> tuple[str, ...]:
         """What comes next to a hop's answer in its list: first what lies just across the moment that parts the list.
 
         Whoever takes the wrong side of that moment arrives there. Of works made with a partner, the other end of what
         the two made comes first, for `the last` is taken for `the first`, then what else they made. What the question
-        names (`used`) is no answer to it.
+        names (`used`) is no answer to it. Of a hop that gives the `final` answer some lie beyond what the two made: the
+        last of four is too easily taken for the last that they made.
         """
         form = _read_choice(hop)
         assert form is not None and hop.answer_id is not None
@@ -68,6 +71,9 @@ class ListSlips:
             return one != end, stranger, not beside, apart != step, abs(apart), years
 
         nearest = sorted((one for one in ranked if one != hop.answer_id), key=measure)
+        if credit and final:
+            within = draw_earlier(f"{hop.answer_id}:{credit}")
+            return spread_sides(nearest, lambda one: (ranked.index(one) < own) is form.largest, within)
         if not form.moment or credit:
             return tuple(nearest)
         earlier = draw_earlier(f"{hop.answer_id}:{form.property}")

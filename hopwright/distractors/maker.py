@@ -526,9 +526,10 @@ class DistractorMaker:
             compared = match[1] if match else ""
             fixed = min(1, len(outsiders))
             if self._lists.is_of_list(hop):
-                choice = self._lists.order(hop, choice, task.list_used())[:_NEXT_IN_LIST]
+                final = bool(task.asked)
+                choice = self._lists.order(hop, choice, task.list_used(), final=final)[:_NEXT_IN_LIST]
                 # What the two made besides; of what a moment parts so many earlier and later ones as were drawn.
-                fixed = min(3 if self._lists.is_parted(hop) else 2, len(choice))
+                fixed = min(3 if final or self._lists.is_parted(hop) else 2, len(choice))
             if outsiders and choice:
                 choice = self._order_by_value(choice, compared, answer)
                 fixed = 2  # the runner-up is who or what is taken for the answer

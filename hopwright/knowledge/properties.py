@@ -195,13 +195,6 @@ class EntityProperty(_Entry):
     scene: str = ""
     """What the object {p} did to the member {s}, as a sentence: `{p} made {s} a cardinal`; of `[A|B]`, B stands where a
     sentence has told of {s}."""
-    again: str = ""
-    """The {turn} (first or last) member with an object that is described, {he} as the subject and {him} otherwise: `the
-    {turn} [Cannes Film Festival|festival] at which {he} won …`. Of `[A|B]`, B stands where a sentence has told of a
-    member of the series."""
-    alike: str = ""
-    """The {turn} (first or last) member with the same object as the member {s}, with what says the object in angle
-    brackets: `the {turn} Tour de France with the <same runner-up as {s}>`."""
     closes: bool = True
     """Whether a question may end with it, or go on by it from the first or the last of several: who won another event
     of those championships has nothing to do with whom the question is about."""
@@ -233,6 +226,8 @@ class EntityProperty(_Entry):
     """One of such a list, to follow `the first`: `opera by {s}`; `group` says the same of several."""
     together: str = ""
     """One of those that its subject made with a certain partner: `opera that {s} wrote with {o}`."""
+    made: str = ""
+    """What the owner of a whole list of works did with them: `wrote` of operas."""
     together_told: str = ""
     """The same as a sentence, before a question about the first or the last: `{s} wrote several operas with {o}`."""
     together_count: str = ""

@@ -29,7 +29,7 @@ _SHIFT = re.compile(r"^(hop\d|\d+) ([+-]) (?:(\d+) \* )?(hop\d|\d+)$")
 _NEXT_HOLDER = re.compile(r"^(first_after|last_before)\((P\d+), (hop\d)\)$")
 _NEXT_MEMBER = re.compile(r"^(first_after|last_before)\((P\d+), value\(\2, (hop\d)\)\)$")
 _NEXT_OF_LIST = re.compile(
-    r"^arg(?:min|max)\((P\d+), (after|before)\(\1, value\(\1, (hop\d)\), all\((P\d+), object\((P\d+), \3\)\)\)\)$"
+    r"^arg(?:min|max)\((P\d+), (after|before)\(\1, value\(\1, (hop\d|Q\w+)\), all\((P\d+), object\((P\d+), \3\)\)\)\)$"
 )
 _END_MEMBER = re.compile(r"^(first_with|last_with)\((P\d+), (P\d+), (hop\d)\)$")
 _PRODUCT = re.compile(r"^(\d+|hop\d) \* (hop\d)$")
@@ -158,7 +158,7 @@ class NextMember:
 
 @dataclass(frozen=True, slots=True)
 class NextOfList:
-    """What comes right after `reference` (`hopN`), or right before it, by `measure`, in the whole list (`property`) of
+    """What comes right after `reference`, or right before it, by `measure`, in the whole list (`property`) of
     whoever is its only object of `maker`.
     """
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from hopwright.errors import ExpressionError, InputError
 from hopwright.knowledge.facts import Facts
 from hopwright.knowledge.properties import PropertyTable
-from hopwright.planning.computation_forms import Extreme, Members, NextOfList, read_computation
+from hopwright.planning.computation_forms import Extreme, Form, Members, NextOfList, read_computation
 from hopwright.planning.execution import execute, resolve, same
 from hopwright.planning.plan import Plan, named_entities
 from hopwright.records import Lookup
@@ -21,16 +21,9 @@ def has_idle_choice(plan: Plan, answers: Mapping[int, Value], facts: Facts, tabl
     Of works made with a partner these are the others of the two, else those next to the chosen one by date.
     """
     for index, step in enumerate(plan.steps[:-1], start=1):
-        form = read_computation(step.derivation)
-        if isinstance(form, NextOfList):
-            # Whoever forgets what was asked for after the last they made answers of that one.
-            mistaken: Sequence[str] = (resolve(form.reference, answers),)
-        elif not isinstance(form, Extreme) or form.members is None or form.entities:
+        mistaken = _find_mistaken(read_computation(step.derivation), str(answers[index]), answers, facts, table)
+        if mistaken is None:
             continue
-        elif not table.is_ordered_by(form.members.property, form.property):
-            continue
-        else:
-            mistaken = _list_mistaken(form, form.members, str(answers[index]), answers, facts)
         given = [one for other in mistaken if (one := _run_on(plan, index, other, answers, facts, table)) is not None]
         if not given or any(same(one, answers[len(plan.steps)]) for one in given):
             return True
@@ -47,6 +40,19 @@ def has_what_is_asked(plan: Plan, answers: Mapping[int, Value], facts: Facts) ->
     named = {entity for step in plan.steps for entity in named_entities(step.derivation)}
     named.discard(resolve(last.derivation.subject, answers))
     return any(last.value in facts.objects(one, last.derivation.property) for one in named)
+
+
+def _find_mistaken(
+    form: Form | None, chosen: str, answers: Mapping[int, Value], facts: Facts, table: PropertyTable
+) -> Sequence[str] | None:
+    """What would be taken by mistake for what a hop chooses from a whole list; None where it chooses from none."""
+    if isinstance(form, NextOfList):  # whoever forgets to go on answers of what the two made last
+        return (resolve(form.reference, answers),)
+    if not isinstance(form, Extreme) or form.members is None or form.entities:
+        return None
+    if not table.is_ordered_by(form.members.property, form.property):
+        return None
+    return _list_mistaken(form, form.members, chosen, answers, facts)
 
 
 def _list_mistaken(

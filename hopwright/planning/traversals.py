@@ -101,6 +101,11 @@ class JointWork(NamedTuple):
     works: int
     """How many the two made."""
 
+    @property
+    def date(self) -> dt.date:
+        """When it came out."""
+        return next(date for date, one in self.whole.dates if one == self.work)
+
 
 class NextWork(NamedTuple):
     """What comes right after something, or right before it, in the whole list of its `maker` (a property)."""
@@ -174,7 +179,6 @@ class GraphTraversals:
         self.joint_works = functools.lru_cache(20_000)(self._list_joint_works)
         self.next_of_lists = functools.lru_cache(20_000)(self._list_next_of_lists)
         self.joint_counts = functools.lru_cache(20_000)(self._list_joint_counts)
-        self.worked_for = functools.lru_cache(50_000)(self._list_worked_for)
         self.close_deaths = functools.lru_cache(20_000)(self._list_close_deaths)
         self.tied_deaths = functools.lru_cache(50_000)(self._list_tied_deaths)
         self.own_timelines = functools.lru_cache(50_000)(self._list_own_timelines)
@@ -337,22 +341,6 @@ class GraphTraversals:
         """The entities of which the source has a whole list (see `whole_lists`)."""
         owners = {subject for name in self.table.lists for subject, _ in self.graph.sample_edges(name, MAX_FACTS)}
         return frozenset(one for one in owners if self.whole_lists(one))
-
-    def _list_worked_for(self, partner: str) -> tuple[str, ...]:
-        """The owners of whole lists in works of which somebody had a part."""
-        works = {
-            work
-            for credit in frozenset(self.table.credits).intersection(self.graph.in_properties(partner))
-            for work in self.graph.subjects(credit, partner)
-        }
-        lists = frozenset(self.table.lists)
-        owners = {
-            owner
-            for work in works
-            for name in lists.intersection(self.graph.in_properties(work))
-            for owner in self.graph.subjects(name, work)
-        }
-        return tuple(sorted(owners - {partner}))
 
     def _list_close_deaths(self, owner: str) -> tuple[UsableLiteral, ...]:
         """The days on which whoever an entity worked with died, those that part a whole list of it."""

@@ -46,13 +46,13 @@ _FEWEST_ALIKE = 8
 _MOST_ENDING = 0.08
 """The largest share of the drafts that ends with one look-up."""
 _MOST_OF_END = (0.02, 4)
-"""The largest share of the drafts that asks for the first or the last with one thing in common of one series, such as
-the festivals that somebody directed, and how many are kept in any set, however small."""
+"""The largest share of the drafts that asks for the first or the last of several members of one series, such as the
+Tours de France, and how many are kept in any set, however small."""
 _MOST_STEPS = {
-    "step along a series": (0.01, 4),
-    "step along a series from its end": (0.01, 2),
-    "step along a list of years": (0.01, 2),
-    "choose by a moment": (0.06, 12),
+    "step along a series": (0.003, 1),
+    "step along a series from its end": (0.003, 1),
+    "step along a list of years": (0.003, 1),
+    "choose by a moment": (0.05, 12),
     "ask for the same as of another": (0.1, 16),
 }
 """The largest shares of the drafts that step along a series, that do so from the first or the last of several, that
@@ -60,7 +60,7 @@ step along a list of years, that choose by a moment, and that ask for what has t
 readers find the steps contrived, a death a ruler laid on the list of somebody else's works, and `the same runner-up as
 that one` stiff. After each share how many are kept in any set, however small.
 """
-_MOST_OF_DOMAIN = 0.2
+_MOST_OF_DOMAIN = 0.25
 """The largest share of the drafts that one domain has, where a graph gives so many domains that all can have theirs."""
 _MANY_DOMAINS = 5
 _ENDING = re.compile(r"\bP\d+$|\bkin$")
@@ -92,7 +92,7 @@ class DraftKey:
     step: str = ""
     """What it does of which there shall be few (see `_MOST_STEPS`); else empty."""
     end_of: str = ""
-    """The column of a series by which it chooses the first or the last member; else empty."""
+    """The series of which it chooses the first or the last member; else empty."""
     domain: str = ""
     """What most of its hops are about."""
 
@@ -354,7 +354,7 @@ def _read_keys(parts: list[Path]) -> tuple[list[DraftKey], list[int]]:
             end = "|".join(found[-2:]) if _ENDING.search(frame) else ""
             forms = [read_form(one.get("expression") or "") for one in steps]
             choice, step = _find_choice(forms, found), _find_step(forms, steps)
-            end_of = next((form.column for form in forms if isinstance(form, EndMember)), "")
+            end_of = next((form.series for form in forms if isinstance(form, EndMember)), "")
             domain = Counter(domains).most_common(1)[0][0]
             keys.append(
                 DraftKey(

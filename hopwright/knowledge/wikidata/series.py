@@ -49,8 +49,6 @@ class _Column(BaseModel):
     reverse_np: tuple[str, ...]
     reverse_told: str
     scene: str = ""
-    again: str = ""
-    alike: str = ""
     closes: bool = True
     whole: bool = True
     """Whether the value of every member is known: only then a value says which member is meant."""
@@ -160,8 +158,6 @@ def _make_column(column: _Column, series: _Series) -> EntityProperty:
         reverse_np=column.reverse_np,
         reverse_told=column.reverse_told,
         scene=column.scene,
-        again=column.again,
-        alike=column.alike,
         closes=column.closes,
         ends=column.ends if column.whole else "",
         series=series.property,

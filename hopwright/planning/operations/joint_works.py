@@ -9,8 +9,8 @@ from typing import TypeVar
 from hopwright.planning.computation_forms import Extreme, NextOfList, read_computation
 from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
 from hopwright.planning.operations.base import OperationContext
-from hopwright.planning.operations.lookahead import list_joint, list_joint_counts, satisfies_reader
-from hopwright.planning.operations.starting_points import draw_joint_works
+from hopwright.planning.operations.lookahead import FEWEST_CHOSEN_FROM, list_joint, list_joint_counts, satisfies_reader
+from hopwright.planning.operations.starting_points import draw_joint_works, draw_works_beside_joint
 from hopwright.planning.operations.whole_lists import has_unlisted_between, states_year
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.traversals import JointCount, JointWork
@@ -18,8 +18,8 @@ from hopwright.records import Lookup
 
 _T = TypeVar("_T")
 _FEWEST_OWNERS = 2
-_FEWEST_JOINT = 3
-"""Of two films, of which the question names one, the first is just the other one."""
+_REMEMBERED = 2000
+"""Who wrote or photographed what came out from this year on, many know without looking it up."""
 _Option = tuple[JointWork, str, str]
 """With what the owner of the list and the partner are referred to."""
 
@@ -62,15 +62,34 @@ def next_after_joint(builder: PlanBuilder, inputs: Sequence[StepOutput], context
     chosen = read_computation(builder.find_derivation(found.ref))
     assert isinstance(chosen, Extreme) and chosen.members is not None
     (when,) = builder.traversals.facts.scalars(found.entity, chosen.property)
+    last = not context.readers
     for one in builder.traversals.next_of_lists(found.entity):
         if one.later is not chosen.largest or one.whole.property != chosen.members.property:
             continue
         if not builder.admits(one.work) or not builder.traversals.nameable(one.work) or not suits(one.work):
             continue
+        if last and one.work in (one.whole.dates[0][1], one.whole.dates[-1][1]):
+            continue  # what somebody made last of all is offered beside nothing that is later
         if has_unlisted_between(builder, one.owner, when, one.date):
             continue
         builder.take(one.work)
         form = NextOfList(chosen.property, one.whole.property, one.maker, found.ref, one.later)
+        return StepOutput("entity", builder.compute(form.write(), "comparison", one.work), one.work)
+    raise PlanningDeadEnd(DeadEnd.NOTHING_TOGETHER)
+
+
+def next_of_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """What the maker of a work that the plan names made right after it, or before it: somebody had a part in that with
+    whom the maker made several.
+    """
+    suits = satisfies_reader(builder, context)
+    found = draw_works_beside_joint(builder, context)
+    for named, one in found:
+        if not all(map(builder.admits, (named, one.work))) or not suits(one.work):
+            continue
+        builder.name(named)
+        builder.take(one.work)
+        form = NextOfList(one.whole.measure, one.whole.property, one.maker, named, one.later)
         return StepOutput("entity", builder.compute(form.write(), "comparison", one.work), one.work)
     raise PlanningDeadEnd(DeadEnd.NOTHING_TOGETHER)
 
@@ -127,7 +146,7 @@ def _choose(builder: PlanBuilder, context: OperationContext, options: Iterable[_
             continue
         if not _is_found_as_maker(builder, owner, joint.owner, joint.work) or _is_stated(builder, owner, joint):
             continue
-        if joint.works < _FEWEST_JOINT:
+        if joint.works < FEWEST_CHOSEN_FROM or joint.date.year >= _REMEMBERED:
             continue
         builder.name(*named)
         builder.take(joint.work)

@@ -43,6 +43,10 @@ CHOOSING_FROM_LISTS = JOINT_OPERATIONS | {
     "next-of-its", "next-of-its-in-year", "next-of-named", "end-of-its"
 }  # fmt: skip
 """Operations that choose one of a whole list by its date, which nothing asks for afterwards."""
+FEWEST_CHOSEN_FROM = 3
+"""What two made together is chosen from so many: of two films, of which the question names one, the first is just the
+other one.
+"""
 _PARALLEL = JOINING_OPERATIONS | {"year", "date", "extend"}
 _FEWEST = 3
 _WELL = 6
@@ -438,9 +442,7 @@ def _find_need(builder: PlanBuilder, reader: str) -> Callable[[str], bool]:
         return lambda entity: any(m.property in builder.traversals.roles.exact for m in measures(entity))
     if reader == "rate":
         return lambda entity: any(m.entry.per for m in measures(entity))
-    if reader == "joint-of-both":
-        return lambda entity: bool(builder.traversals.joint_works(entity))
-    if reader == "joint-with-named":
+    if reader in ("joint-of-both", "joint-with-named"):
         return lambda entity: bool(list_joint(builder, entity))
     if reader == "count-joint":
         return lambda entity: bool(list_joint_counts(builder, entity))

@@ -5,7 +5,14 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Sequence
 
-from hopwright.planning.computation_forms import EndMember, Extreme, NextHolder, NextMember, NextOfList, read_computation
+from hopwright.planning.computation_forms import (
+    EndMember,
+    Extreme,
+    NextHolder,
+    NextMember,
+    NextOfList,
+    read_computation,
+)
 from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
 from hopwright.planning.execution import hops_used
 from hopwright.planning.operations.base import OperationContext

@@ -23,6 +23,8 @@ from hopwright.records.values import Scalar
 
 _MOST_JOINED = 200
 _FEWEST_COUNTED = 2
+_FEWEST_BESIDE = 2
+"""What is chosen from as many and more came out first or last of `several`."""
 _FEWEST_TO_COUNT_IN = 8
 _MOST_COUNTED = 12
 _LONGEST_GAP = dt.timedelta(days=5 * 365)
@@ -60,9 +62,9 @@ def next_of_its(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Ope
     return _choose(builder, owner.entity, owner.ref, moment, context)
 
 
-def next_of_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+def next_of_owner(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """The same of a list of somebody whom the plan names."""
-    owner = _find_named(builder, inputs[0])
+    owner = _find_named(builder)
     return _choose(builder, owner, owner, inputs[0], context)
 
 
@@ -95,14 +97,12 @@ def count_of_its(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Op
 
 def count_of_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """The same of a list of somebody whom the plan names."""
-    owner = _find_named(builder, inputs[0])
+    owner = _find_named(builder)
     return _count(builder, owner, owner, inputs[0])
 
 
-def _find_named(builder: PlanBuilder, moment: StepOutput) -> str:
-    """Whom a plan may name as the owner of a list: what it speaks of already, who made that, or with whom the author
-    who died at a moment had worked.
-    """
+def _find_named(builder: PlanBuilder) -> str:
+    """Whom a plan may name as the owner of a list: what it speaks of already, or who made that."""
     for topic in builder.topics[:1]:
         if builder.traversals.whole_lists(topic):
             return topic
@@ -110,13 +110,6 @@ def _find_named(builder: PlanBuilder, moment: StepOutput) -> str:
         if len(makers) == 1 and builder.admits(makers[0]):
             builder.name(makers[0])
             return makers[0]
-    if _find_part(builder, moment) in builder.traversals.table.credits:
-        raise PlanningDeadEnd(DeadEnd.NO_WHOLE_LIST)  # that the two once met in another's work is no tie
-    worked = [one for one in builder.traversals.worked_for(moment.entity) if builder.admits(one)]
-    if worked:
-        owner = builder.rng.choice(worked)
-        builder.name(owner)
-        return owner
     raise PlanningDeadEnd(DeadEnd.NO_WHOLE_LIST)
 
 
@@ -137,8 +130,8 @@ def _choose(
         (date, nearest), *others = part.members
         if not others or not _are_told_apart(date, others[0][0]) or part.gap > _LONGEST_GAP:
             continue
-        if all(one in builder.topics for _, one in others):
-            continue  # the only other one before a moment is not `the last` of several
+        if sum(one not in builder.topics for _, one in others) < _FEWEST_BESIDE:
+            continue  # of two, the first is just the other one
         if _is_next_to_named(builder, part.whole, nearest) or has_unlisted_between(builder, owner, when, date):
             continue
         if builder.traversals.nameable(nearest) and builder.admits(nearest) and suits(nearest):

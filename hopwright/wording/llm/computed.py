@@ -190,8 +190,9 @@ class _Describer:
                 noun = self._table.literal[series].series
                 return f"the {noun} right {'after' if later else 'before'} {self._say(reference)}"
             case NextOfList(reference=reference, later=later):
-                made = f"all that {self._quote(form.maker)} of {self._say(reference)} has as {self._quote(form.property)}"
-                return f"of {made}, what comes right {'after' if later else 'before'} {self._say(reference)}"
+                known, maker = self._say(reference), self._quote(form.maker)
+                made = f"all that {maker} of {known} has as {self._quote(form.property)}"
+                return f"of {made}, what comes right {'after' if later else 'before'} {known}"
             case EndMember(series=series, column=column, reference=reference, last=last):
                 noun, end = self._table.literal[series].series, "last" if last else "first"
                 return f"the {end} {noun} that has {self._say(reference)} as its {self._quote(column)}; several have"

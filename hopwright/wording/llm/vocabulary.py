@@ -93,7 +93,9 @@ class Vocabulary:
     def name_member(self, property: str) -> frozenset[str]:
         """The stems of what a member of a property's series is called when it is meant again: `that tournament`."""
         entry = self._table.entity.get(property)
-        return stems(self._table.literal[entry.series].series_short) if entry is not None and entry.series else frozenset()
+        if entry is None or not entry.series:
+            return frozenset()
+        return stems(self._table.literal[entry.series].series_short)
 
     def moments(self) -> dict[str, frozenset[str]]:
         """Births, deaths and releases: each with the stems that say it and nothing else."""

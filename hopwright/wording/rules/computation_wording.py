@@ -53,7 +53,6 @@ from hopwright.wording.rules.frames import (
     LIFE_FRAMES,
     LIFE_OF_FRAMES,
     LIST_FRAMES,
-    OF_OTHERS_FRAMES,
     PAIR_FRAMES,
     PAIRS_FRAMES,
     SET_FRAMES,
@@ -79,6 +78,7 @@ _PERFECT = re.compile(r"^has (?:been|won|held|led|\w+ed) (?!by\b)")
 _PLACE = re.compile(r"(?P<the>the (?:first|last))(?P<to> to .+)$")
 """`the first to die`: of several, `the first of them to die`."""
 _WITH = "with {o}"
+_PAST = {"come out": "came out"}
 _BY_OWNER = " by {s}"
 _NOMINAL = 0.5
 """How often a moment is `the death of X` rather than `X died`."""
@@ -104,10 +104,6 @@ _GROUP: dict[EntityKind, str] = {
 }  # fmt: skip
 
 
-_OWN_NEXT = re.compile(r"^\{s\}'s (.+)$")
-"""`the last of his cardinals to become pope's immediate successor`."""
-_THAT_POST = re.compile(r"\bthat (?:post|office|bench)\b")
-"""What only a sentence on the member itself has named."""
 _OF_THEM = re.compile(r"^(.*the (?:first|last) of them\W?)'s (.+)$")
 """`the last of them's immediate successor`."""
 
@@ -205,8 +201,6 @@ class ComputationVerbaliser:
                 told = entry.next_told if later else entry.previous_told
                 if self._text.is_told(reference) and self._finds_member(reference, series):
                     return _OF_THEM.sub(r"the \2 of \1", told.replace("{s}", say(reference)))
-                if self._text.is_end(reference) and not _THAT_POST.search(told):
-                    return _OWN_NEXT.sub(r"the \1 of {s}", told).replace("{s}", say(reference))
                 described = self._one(entry.series, say(reference), say)
                 return self._text.fill(entry.next_np if later else entry.previous_np, "s", described)
             case NextOfList():
@@ -220,26 +214,42 @@ class ComputationVerbaliser:
         raise ExpressionError(f"no words for {expression}")
 
     def _ask_next(self, form: NextOfList, say: Say) -> str:
-        """`What was the first film by the director of "The Hot Rock" to come out after it?`"""
+        """`What was the first film by the director of "Bullitt" to come out after it?`; `by Peter Yates to come out after
+        "Bullitt"` where an earlier hop has found that, or the question has named him.
+        """
         turn, side = ("first", "after") if form.later else ("last", "before")
         noun = self._text.table.entity[form.property].member.removesuffix(_BY_OWNER)
-        owner = self._text.fill(self._text.table.entity[form.maker].np, "s", say(form.reference))
-        return f"What was the {turn} {noun} by {owner} to {self._text.table.literal[form.measure].to} {side} it?"
+        to = self._text.table.literal[form.measure].to
+        owner, beside = self._text.fill(self._text.table.entity[form.maker].np, "s", say(form.reference)), "it"
+        if (chosen := self._read_chosen(form)) is not None and chosen.members is not None:
+            owner, beside = self._text.stated(chosen.members.shared), say(form.reference)
+        return f"What was the {turn} {noun} by {owner} to {to} {side} {beside}?"
+
+    def _read_chosen(self, form: NextOfList) -> Extreme | None:
+        """What two made together, next to which something stands; None where the question names that."""
+        found = self._text.step(form.reference).derivation if form.reference.startswith("hop") else None
+        chosen = read_computation(found)
+        return chosen if isinstance(chosen, Extreme) and chosen.members is not None else None
 
     def _name_next(self, form: NextOfList) -> str:
-        """`the next film that the director released after the last of them`."""
+        """`the next film that the director made after the last of them`."""
         noun = self._text.table.entity[form.property].member.removesuffix(_BY_OWNER)
-        brought = self._text.table.literal[form.measure].brought
-        chosen = read_computation(self._text.step(form.reference).derivation)
-        if not isinstance(chosen, Extreme) or chosen.members is None or not brought:
+        made = self._text.table.entity[form.property].made
+        if form.reference.startswith("Q"):
+            whose = self._text.find_possessive(self._text.find_lookup(form.reference, form.maker))
+            if not whose:
+                raise ExpressionError("no words for whose work is next")
+            return f"{whose} {'next' if form.later else 'previous'} one"
+        chosen = self._read_chosen(form)
+        if chosen is None or chosen.members is None or not made:
             raise ExpressionError(f"no words for what is next in {form.property}")
         beside = self._text.described(form.reference)
         owner = chosen.members.shared
         role = self._text.table.entity[form.maker].role
-        maker = self._refer([owner], f"the {role}") if owner.startswith("hop") else self._text.described(owner)
+        maker = f"the {role}" if owner.startswith("hop") else self._text.described(owner)
         if form.later:
-            return f"the next {noun} that {maker} {brought} after {beside}"
-        return f"the {noun} that {maker} {brought} just before {beside}"
+            return f"the next {noun} that {maker} {made} after {beside}"
+        return f"the {noun} that {maker} {made} just before {beside}"
 
     def _finds_member(self, reference: str, series: str) -> bool:
         """Whether a hop finds a member of a series: a minister may have succeeded to another office, too."""
@@ -252,8 +262,6 @@ class ComputationVerbaliser:
     def _name_end(self, form: EndMember, say: Say) -> str:
         """`the last Gemini mission on which X was the pilot`."""
         text = self._text
-        if say == text.described and (said := text.name_end(form)):
-            return said
         said = text.fill(text.table.entity[form.column].reverse_np, "o", say(form.reference))
         return re.sub(r"the (?:only )?", f"the {'last' if form.last else 'first'} ", said, count=1)
 
@@ -380,20 +388,27 @@ class ComputationVerbaliser:
 
     def _tell_others(self, form: Extreme, members: Members) -> bool:
         """Whether a sentence before the question tells of several that came out on one side of a death: `The director
-        of X released other feature films after its screenwriter died.`
+        of X made several more feature films after its screenwriter died.`
 
         In `the first film by the director of X to come out after its screenwriter died` it is open whose screenwriter
         that is.
         """
-        member, brought = self._text.table.entity[members.property].member, self._text.table.literal[form.property].brought
+        entry = self._text.table.entity[members.property]
         dead = self._text.find_other_of_work(members.shared, form.moment) if form.moment else ""
-        if not dead or not brought or not member.endswith(_BY_OWNER):
+        if not dead or not entry.made:
             return False
         owner, partner = self._text.described(members.shared), self._text.described(dead)
         died = f"the death of {partner}" if self._text.draw() < _NOMINAL else f"{partner} died"
         when = f"{'after' if form.later else 'before'} {self._refer([form.moment], died)}"
-        nouns = pluralise(member.removesuffix(_BY_OWNER))
-        self._text.openings.append(f"{upper_first(owner)} {brought} other {nouns} {when}.")
+        nouns = pluralise(entry.member.removesuffix(_BY_OWNER))
+        told = self._pick(
+            (
+                f"{upper_first(owner)} {entry.made} several more {nouns} {when}.",
+                f"{upper_first(when)}, {owner} {entry.made} several more {nouns}.",
+                f"Several {nouns} by {owner} {self._say_happened(form.property, members)} {when}.",
+            )
+        )
+        self._text.openings.append(told)
         return True
 
     def _joint_work(self, members: Members, say: Say) -> str:
@@ -431,18 +446,31 @@ class ComputationVerbaliser:
         return _WITH in template and self._text.table.entity[members.credit].preposition == "with"
 
     def _tell_joint_works(self, members: Members) -> str:
-        """`X made more than one film with Y`: a sentence before the question, which then asks about one of them."""
+        """`X made several films with Y`: a sentence before the question, which then asks about one of them."""
         said = self._text.described
         told = self._text.table.entity[members.property].together_told
         did = self._text.table.entity[members.credit].did
         if did and _WITH in told and self._text.draw() < _BY_DEED:
-            member = self._text.fill((self._text.table.entity[members.property].member,), "s", said(members.shared))
-            return f"{self._say_partner(members, said)} {did} more than one {member}"
+            noun = pluralise(self._text.table.entity[members.property].member.removesuffix(_BY_OWNER))
+            return f"{self._say_partner(members, said)} {did} several {noun} by {said(members.shared)}"
         if self._did_with(told, members) and self._text.draw() < _TOGETHER:
             pair = f"{said(members.shared)} and {self._say_partner(members, said)}"
             both = self._roles_in_one((members.shared, members.partner))
             return told.replace("{s}", both or pair).replace(_WITH, "together")
         return self._fill_joint(told, members, said)
+
+    def _tell_made_with(self, form: Extreme, members: Members) -> bool:
+        """Whether a sentence before the question tells of several works by who made a named one and somebody who had a
+        part in the next: `The director of "Hud" made several feature films with the screenwriter of his next one.`
+        """
+        partner = self._text.step(members.partner).derivation if members.partner.startswith("hop") else None
+        if not isinstance(partner, Lookup) or not partner.subject.startswith("hop"):
+            return False
+        if not isinstance(read_computation(self._text.step(partner.subject).derivation), NextOfList):
+            return False
+        told, said = self._text.table.entity[members.property].together_told, self._text.described
+        self._text.openings.append(f"{upper_first(self._fill_joint(told, members, said))}.")
+        return True
 
     def _say_those(self, members: Members, one: str) -> str:
         """`those films` of several that a sentence before the question speaks of; `them` of what has no plain noun."""
@@ -468,7 +496,8 @@ class ComputationVerbaliser:
             turn, member, to = self._one_of_list(form, members, say)
             hidden = say == self._text.described and members.shared.startswith("hop")
             if hidden and self._tell_others(form, members):
-                return self._pick(OF_OTHERS_FRAMES).format(turn=turn)
+                to = self._text.table.literal[form.property].to
+                return f"Which of them {_PAST.get(to) or to.replace('be ', 'was ')} {turn}?"
             if say == self._text.described and (asked := self._tell_chosen(form, members, AFTER_DEATH_FRAMES)):
                 return asked
             if hidden and form.moment and not self._text.name_kin(form.moment, members.shared):
@@ -478,6 +507,9 @@ class ComputationVerbaliser:
                 self._name_again(form.moment, members.shared, say)
                 turn, member, to = self._one_of_list(form, members, say)
             what = "Who" if self._kind(winner) == "person" else "What"
+            if members.partner and hidden and self._tell_made_with(form, members):
+                to = self._text.table.literal[form.property].to
+                return f"Which of them {_PAST.get(to) or to.replace('be ', 'was ')} {turn}?"
             if members.partner:
                 frames = JOINT_WORK_FRAMES if self._kind(winner) == "work" else JOINT_EVENT_FRAMES
                 return self._pick(frames).format(what=what, turn=turn, member=member)

@@ -108,9 +108,6 @@ AFTER_DEATH_FRAMES = (
 AFTER_DEATH_PHRASES = ("the {turn} {noun} {did} {when}",)
 """The same within a question."""
 
-OF_OTHERS_FRAMES = ("Which of them was the {turn}?", "Which was the {turn} of them?")
-"""The same after a sentence that tells of what came out on that side of somebody's death."""
-
 JOINT_WORK_FRAMES = ("{what} was the {turn} {member}?", "What is the title of the {turn} {member}?")
 """Of a whole list, what two people made together: `the first film that X made with Y`."""
 

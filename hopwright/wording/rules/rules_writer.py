@@ -20,6 +20,7 @@ from hopwright.planning.computation_forms import (
     Form,
     NextHolder,
     NextMember,
+    NextOfList,
     ShiftedYear,
     read_computation,
     read_form,
@@ -204,8 +205,7 @@ class PlanVerbaliser:
         self.openings: list[str] = []
         self.listed: set[str] = set()
         self.repeated: set[str] = set()
-        self._told = ""
-        self._told_as = ""
+        self._told: dict[str, str] = {}
         self._based = 0
         self._ties: set[str] = set()
         self._credited = ""
@@ -215,7 +215,7 @@ class PlanVerbaliser:
         self._timed = {
             entity
             for step in steps
-            if isinstance(step.derivation, Compute) or getattr(step.derivation, "property", "") in table.literal
+            if _is_timed(step.derivation, table)
             for entity in named_entities(step.derivation)
         }
         self._met = {entity for step in steps for entity in named_entities(step.derivation)}
@@ -242,15 +242,15 @@ class PlanVerbaliser:
 
     def described(self, reference: str) -> str:
         """A reference by how it is arrived at, or back to the sentence that has told that."""
-        if reference == self._told:
-            return mark([int(reference[3:])], self._told_as)
+        if reference in self._told:
+            return mark([int(reference[3:])], self._told[reference])
         if reference.startswith("hop"):
             return self._describe(int(reference[3:]))
         return f"\x01{reference}\x02" if reference.startswith("Q") else self.stated(reference)
 
     def is_told(self, reference: str) -> bool:
         """Whether a sentence before the question tells of what a reference means."""
-        return reference == self._told
+        return reference in self._told
 
     def _describe(self, index: int, end: str = "") -> str:
         """A hop's answer described and marked, without `end`; so is what is set before the question for its sake."""
@@ -338,8 +338,8 @@ class PlanVerbaliser:
         """The last hop's question with all that leads to it."""
         if self._tells_source():
             question = self._ask_after(1)
-        elif member := self._find_member():
-            question = self._ask_after(member)
+        elif told := self._find_end() or self._find_member():
+            question = self._ask_after(told)
         else:
             question = self.ask(len(self._steps), self.described)
             # What has a sentence before it already gets no second one.
@@ -352,17 +352,14 @@ class PlanVerbaliser:
         return f"{opening} {question if strip_marks(opening).endswith('.') else lower_first(question)}"
 
     def _find_member(self) -> int:
-        """The hop of a chain of which a sentence tells: the member of a series from which a later one steps on, or with
-        which the first or the last shares something; 0 where there is none.
+        """The hop of a chain of which a sentence tells: the member of a series from which a later one steps on; 0 where
+        there is none.
         """
-        found = 0
         for step in self._steps if self._is_chain() else ():
             form = read_computation(step.derivation)
             if isinstance(form, NextMember) and self._read_told(self.step(form.reference).derivation):
-                found = int(form.reference[3:])
-            elif isinstance(form, EndMember) and (member := self._find_sharing(form)):
-                return member
-        return found
+                return int(form.reference[3:])
+        return 0
 
     def _find_sharing(self, form: EndMember) -> int:
         """The hop of the member of a series in whose columns was found what the first or the last shares; else 0."""
@@ -386,18 +383,16 @@ class PlanVerbaliser:
         """The common noun of the first answer."""
         return plain_noun(self.names.noun(str(self._steps[0].value)))
 
-    def _find_end(self) -> EndMember | None:
-        """What chooses the first or the last of several, before the last hop of a chain."""
-        for step in self._steps[:-1] if self._is_chain() else ():
-            if isinstance(form := read_computation(step.derivation), EndMember):
-                return form
-        return None
+    def _find_end(self) -> int:
+        """The hop of a chain, before its last, that chooses the first or the last of several; 0 where none does."""
+        for index, step in enumerate(self._steps[:-1] if self._is_chain() else (), start=1):
+            if isinstance(read_computation(step.derivation), EndMember):
+                return index
+        return 0
 
     def _find_told(self) -> int:
         """The last hop of a chain whose answer can be told in a sentence before the question; 0 where there is none."""
-        chained, end = self._is_chain(), self._find_end()
-        if end is not None:
-            return 0 if self._find_alike(end) else 1 + int(end.reference[3:])
+        chained = self._is_chain()
         for index in range(2, len(self._steps)) if chained else ():
             derivation = self._steps[index - 1].derivation
             if isinstance(derivation, ReverseLookup) and self._tells_holder(derivation):
@@ -413,22 +408,16 @@ class PlanVerbaliser:
         """The last question, asked of what a sentence before it tells: clauses in clauses are hard to follow."""
         self.preludes.clear()
         self.listed.clear()
-        self._told = f"hop{told}"
         derivation = self._steps[told - 1].derivation
         role = ""
         if isinstance(form := read_computation(derivation), EndMember):
+            if member := self._find_sharing(form):
+                self._tell_member(member)
             self.openings.extend(self._tell_several(told, form))
-            self._told_as = f"the {'last' if form.last else 'first'} of them"
+            self._told[f"hop{told}"] = f"the {'last' if form.last else 'first'} of them"
             return self.ask(len(self._steps), self.described)
-        if isinstance(derivation, ReverseLookup) and (member := self._read_told(derivation)):
-            member = member.replace("{o}", self.described(derivation.value))
-            self.openings.append(f"{mark([told], upper_first(member))}.")
-            series = self.table.literal[self.table.entity[derivation.property].series]
-            if self._find_end():
-                self._told_as = f"that {series.series_short}"
-            else:
-                person = f"that {plain_noun(series.series.partition(' of ')[0])}"
-                self._told_as = person if self._is_person(told) else "it"
+        if self._read_told(derivation):
+            self._tell_member(told)
             return self.ask(len(self._steps), self.described)
         if isinstance(derivation, ReverseLookup) and self._tells_holder(derivation):
             scene = self.table.literal[derivation.property].holder_told.replace("{e}", self._told_event(derivation))
@@ -441,52 +430,36 @@ class PlanVerbaliser:
         else:
             scene = self._describe(told, end=".")
             self.openings.append(self.pick(TOLD_FRAMES).format(told=scene))
-        self._told_as = f"that {role or self._name_role(self._told, strip_marks(scene))}"
+        self._told[f"hop{told}"] = f"that {role or self._name_role(f'hop{told}', strip_marks(scene))}"
         return self.ask(len(self._steps), self.described)
 
+    def _tell_member(self, index: int) -> None:
+        """`Laurent Fignon finished second overall in only one Tour de France.`: a sentence on the member of a series
+        that a hop finds, which the question then means by `that race`.
+        """
+        found = self._steps[index - 1].derivation
+        assert isinstance(found, ReverseLookup)
+        scene = _ONE.sub(_say_only, self._read_told(found), count=1)
+        self.openings.append(f"{mark([index], upper_first(scene.replace('{o}', self.described(found.value))))}.")
+        series = self.table.literal[self.table.entity[found.property].series]
+        person = f"that {plain_noun(series.series.partition(' of ')[0])}" if self._is_person(index) else "it"
+        self._told[f"hop{index}"] = f"that {series.series_short}" if self._find_end() else person
+
     def _tell_several(self, told: int, form: EndMember) -> list[str]:
-        """`More than one pope was made a cardinal by X.`, after a sentence on X where that is no short name."""
+        """`The runner-up in that race won more than one Tour de France.`, after a sentence on whoever it tells of where
+        that is no short name.
+        """
         scene = _ONE.sub(_say_several, self.table.entity[form.column].reverse_told, count=1)
-        shared = self.described(form.reference)
+        shared = self._describe_shared(form.reference)
         before: list[str] = []
         noun = self.table.literal[form.series].series
-        if scene.startswith("{o}") and " " in noun and noun in strip_marks(shared) and (plain := find_plain_noun(noun)):
+        said = self._spell(" ".join((*self.openings, shared)))
+        if scene.startswith("{o}") and " " in noun and noun in said and (plain := find_plain_noun(noun)):
             scene = re.sub(rf"more than one {re.escape(noun)}{_STRETCH}", f"more than one such {plain}", scene)
         if "{o}" in scene[1:-3] and len(strip_marks(shared).split()) > _SHORT_NAME:
             before.append(f"{self.pick(TOLD_FRAMES).format(told=shared)}".rstrip(".") + ".")
             shared = f"that {self._name_role(form.reference, strip_marks(shared)).partition(' of ')[0]}"
         return [*before, f"{mark([told], upper_first(scene.replace('{o}', shared)))}."]
-
-    def _find_alike(self, form: EndMember) -> str:
-        """How the first or the last with the same as a member is described; empty where what they share was found in
-        another column.
-        """
-        found = self.step(form.reference).derivation
-        shared = isinstance(found, Lookup) and found.property == form.column
-        return self.table.entity[form.column].alike if shared else ""
-
-    def name_end(self, form: EndMember) -> str:
-        """`the first Tour de France won by the runner-up in that Tour`, or `the first with the same runner-up as that
-        Tour`; empty where the column has no such words.
-        """
-        entry, noun = self.table.entity[form.column], self.table.literal[form.series].series
-        found, said = self.step(form.reference).derivation, self._find_alike(form)
-        told = (noun.partition(" of the ")[2] or noun) in self._spell(" ".join(self.openings))
-        turn = "last" if form.last else "first"
-        if said and isinstance(found, Lookup):
-            for plain, again in _EITHER.findall(entry.again) if told else ():
-                said = said.replace(plain, again)
-            before, shared, after = re.split("[<>]", said.replace("{turn}", turn))
-            member = self.described(found.subject)
-            if self.is_told(found.subject):  # `that pope` stands too near to `the same pope`
-                member = mark([int(found.subject[3:])], "that one")
-            shared = shared.replace("{s}", member)
-            return before + mark([int(form.reference[3:])], shared) + after
-        if not entry.again:
-            return ""
-        said = _EITHER.sub(r"\2" if told else r"\1", entry.again).replace("{turn}", turn)
-        shared = self._describe_shared(form.reference)
-        return said.replace("{he}", shared).replace("{him}", shared)
 
     def _describe_shared(self, reference: str) -> str:
         """What members of a series have in common, by the shorter of two phrases: `the runner-up in that Tour`, `the
@@ -504,13 +477,6 @@ class PlanVerbaliser:
     def _spell(self, text: str) -> str:
         """A text without its marks, names in full."""
         return strip_marks(_MENTION.sub(lambda match: self._name(match[1]), text))
-
-    def is_end(self, reference: str) -> bool:
-        """Whether a reference is the first or the last of several, and no sentence has told of it."""
-        form = read_computation(self.step(reference).derivation) if reference.startswith("hop") else None
-        if not isinstance(form, EndMember) or self.is_told(reference):
-            return False
-        return bool(self.table.entity[form.column].again)
 
     def _read_told(self, found: Derivation) -> str:
         """A sentence on the member of a series that a look-up finds, `{o}` being left; empty for any other hop."""
@@ -700,7 +666,12 @@ class PlanVerbaliser:
 
     def find_possessive(self, reference: str) -> str:
         """`his` or `her` of whoever a reference means; empty where that is not known."""
-        return _POSSESSIVE.get(self._find_pronoun(self.entity(reference)), "")
+        return _POSSESSIVE.get(self._find_pronoun(self.entity(reference)), "") if reference else ""
+
+    def find_lookup(self, subject: str, property: str) -> str:
+        """The hop that looks up a property of a subject; empty where none does."""
+        lookup = Lookup(subject=subject, property=property)
+        return next((f"hop{at}" for at, one in enumerate(self._steps, start=1) if one.derivation == lookup), "")
 
     def _is_asked_for(self, role: str) -> bool:
         """Whether the last hop asks for somebody of a role: that somebody else had it in another work would mislead."""
@@ -751,8 +722,6 @@ class PlanVerbaliser:
                 partner = f"that {self._head_noun(work)}'s {role}"
                 return self._beside_death(known, mark([int(dead[3:])], partner), side)
             self.repeated.add(work)
-        if tied := self._tell_worked(moment, owner, role):
-            return self._beside_death(known, tied, side)
         return self._beside_death(known, self._call_own(owner, dead), side)
 
     def _beside_death(self, known: Sequence[int], person: str, side: str) -> str:
@@ -778,20 +747,6 @@ class PlanVerbaliser:
         if not self.names.has_made(owner, work) or said.count(f"of {name}") != 1:
             return said
         return said.replace(f"of {name}", f"of {whose} {name}")
-
-    def _tell_worked(self, moment: str, owner: str, role: str) -> str:
-        """`his librettist, the author of X`; empty of those who found each other by a work of the owner's, and where
-        nothing short says who is meant.
-        """
-        alive, lookup = self.entity(owner), self.step(moment).derivation
-        if not role or not isinstance(lookup, Lookup) or not isinstance(self.names, KinNaming):
-            return ""
-        if self.names.has_made(alive, self.find_named(dead := lookup.subject)):
-            return ""
-        partner, whose = self.names.partnership(self.entity(dead), alive), self.find_possessive(owner)
-        if not partner or self._is_asked_for(partner):
-            return ""
-        return f"{whose} {partner}, {self.described(dead)}" if whose and partner != role and " " not in partner else ""
 
     def event(self, reference: str) -> str:
         """The event behind a looked-up year: `the founding of …`; of a computed one, the year described."""
@@ -959,6 +914,17 @@ class PlanVerbaliser:
         if template.endswith(" in {y}"):
             return template.removesuffix(" in {y}") + f" {when}"
         return template.replace("{y}", f"the year that came {when}")
+
+
+def _is_timed(derivation: Derivation, table: PropertyTable) -> bool:
+    """Whether a derivation reads or compares dates of what it names, so that the question must not say them."""
+    if isinstance(derivation, Compute):
+        return not isinstance(read_form(derivation.expression), NextOfList)
+    return getattr(derivation, "property", "") in table.literal
+
+
+def _say_only(one: re.Match[str]) -> str:
+    return f"{'Only' if one[0] == 'One' else 'only'} one"
 
 
 def _say_several(one: re.Match[str]) -> str:
