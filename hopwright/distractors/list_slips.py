@@ -36,14 +36,21 @@ class ListSlips:
         return form is not None and bool(form.moment) and not (form.members is not None and form.members.credit)
 
     def order(
-        self, hop: Hop, others: Sequence[str], used: Collection[str], *, final: bool = False
+        self,
+        hop: Hop,
+        others: Sequence[str],
+        used: Collection[str],
+        *,
+        final: bool = False,
+        bounded: bool = True,
     ) -> tuple[str, ...]:
         """What comes next to a hop's answer in its list: first what lies just across the moment that parts the list.
 
         Whoever takes the wrong side of that moment arrives there. Of works made with a partner, the other end of what
         the two made comes first, for `the last` is taken for `the first`, then what else they made. What the question
         names (`used`) is no answer to it. Of a hop that gives the `final` answer some lie beyond what the two made: the
-        last of four is too easily taken for the last that they made.
+        last of four is too easily taken for the last that they made. `bounded`: where the question names a work of the
+        two, their last is looked for after it.
         """
         form = _read_choice(hop)
         assert form is not None and hop.answer_id is not None
@@ -51,7 +58,7 @@ class ListSlips:
         credit = form.members.credit if form.members is not None else ""
         partners = frozenset(self._facts.objects(hop.answer_id, credit) if credit else ())
         # Where a work of the two is named, their first is none that came out later.
-        theirs = self.find_named(hop, others, used)
+        theirs = self.find_named(hop, others, used) if bounded else []
         dated = self._read_dates((*offered, *theirs, hop.answer_id), form)
         bounds = [dated.pop(one) for one in theirs if one in dated]
         ranked = [

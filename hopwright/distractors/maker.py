@@ -485,6 +485,11 @@ class DistractorMaker:
             return OptionShortage("dates", "fewer than three similar things have a date")
         return _join(Distractor(text=render(date), kind=kind) for date, kind in chosen)
 
+    def _list_held(self, sources: Sequence[str], property: str, answer: str) -> list[str]:
+        """What entities have for a property, each once, the answer aside."""
+        held = (one for source in sources for one in self._facts.objects(source, property)[:1])
+        return list(dict.fromkeys(one for one in held if one != answer))
+
     def _list_similar(self, entity: str, property: str) -> Sequence[str]:
         """Entities of the same sort whose value of a property comes next to the entity's."""
         held = self._facts.scalars(entity, property)
@@ -548,6 +553,8 @@ class DistractorMaker:
                 end = self._lists.find_other_end(chosen, sources)
                 # What stands beside the chosen work leads to what stands beside its screenwriter.
                 ordered = self._lists.order(chosen, sources, task.list_used())
+                if len(self._list_held(ordered, derivation.property, answer)) < FEWEST_COMPARED - 1:
+                    ordered = self._lists.order(chosen, sources, task.list_used(), bounded=False)
                 offered = {one.id for one in chosen.distractors}
                 # The work of the two that is named may itself be taken for their first, if less easily than others.
                 assert isinstance(chosen.derivation, Compute)
@@ -556,10 +563,11 @@ class DistractorMaker:
                 if self._lists.count_unnamed(chosen, compared_before, used, derivation.property):
                     named = []
                 sources = [*named, *sorted(ordered, key=lambda one: one not in offered)]
-            held = [one for source in sources for one in self._facts.objects(source, derivation.property)[:1]]
-            losers = list(dict.fromkeys(one for one in held if one != answer))
+            losers = self._list_held(sources, derivation.property, answer)
             # Several works of one list often had the same librettist.
             fixed = min(3, max(1, len(losers))) if listed else _count_needed(sources)
+            if listed and task.asked and not worldwide and len(losers) < FEWEST_COMPARED - 1:
+                return OptionShortage("losers", "fewer than three of the rest of the list lead to another answer")
             if end and set(self._facts.objects(end, derivation.property)).isdisjoint(losers):
                 return OptionShortage("losers", "to mistake the last for the first leads to no other answer")
             if chosen is not None and is_hidden_choice(chosen.derivation) and not listed:

@@ -60,10 +60,11 @@ def _list_mistaken(
 ) -> Sequence[str]:
     """What of a list would be taken by mistake."""
     listed = facts.objects(resolve(members.shared, answers), members.property)
-    if members.partner:
-        partner = resolve(members.partner, answers)
-        return [one for one in listed if one != chosen and partner in facts.objects(one, members.credit)]
     ranked = sorted(listed, key=lambda one: (str(facts.scalars(one, form.property)[0]), one))
+    if members.partner:  # whoever forgets the partner takes the first or the last of the whole list
+        partner = resolve(members.partner, answers)
+        theirs = [one for one in listed if one != chosen and partner in facts.objects(one, members.credit)]
+        return [*theirs, ranked[-1 if form.largest else 0]]
     place = ranked.index(chosen)
     return [ranked[beside] for beside in (place - 1, place + 1) if 0 <= beside < len(ranked)]
 

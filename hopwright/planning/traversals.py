@@ -504,7 +504,8 @@ class GraphTraversals:
             owners = self.graph.objects(work, maker)
             for whole in self.whole_lists(owners[0]) if len(owners) == 1 else ():
                 when = next((date for date, one in whole.dates if one == work), None)
-                if when is None or whole.measure != self.table.entity[whole.property].ordered_by[0]:
+                # An opera that was premiered next may have been written long before.
+                if when is None or whole.measure != self.roles.release:
                     continue
                 sides = {one: is_later(date, when) for date, one in whole.dates if one != work}
                 if None in sides.values():

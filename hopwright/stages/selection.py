@@ -52,7 +52,7 @@ _MOST_STEPS = {
     "step along a series": (0.003, 1),
     "step along a series from its end": (0.003, 1),
     "step along a list of years": (0.003, 1),
-    "choose by a moment": (0.05, 12),
+    "choose by a moment": (0.035, 12),
     "ask for the same as of another": (0.1, 16),
 }
 """The largest shares of the drafts that step along a series, that do so from the first or the last of several, that
@@ -365,12 +365,16 @@ def _read_keys(parts: list[Path]) -> tuple[list[DraftKey], list[int]]:
 
 
 def _find_choice(forms: Sequence[Form | None], found: Sequence[str]) -> str:
-    """What a hop chooses, or counts, by the moment that parts a list, after that moment; empty where none does."""
+    """What a hop chooses by the moment that parts a list, after that moment, by what several members of a series share,
+    or by who made it together; empty where none does.
+    """
     for form, answer in zip(forms, found, strict=True):
         if isinstance(form, Extreme | GroupSize) and form.moment:
             return f"{found[int(form.moment[3:]) - 1]}|{answer}"
         if isinstance(form, EndMember):
             return f"{found[int(form.reference[3:]) - 1]}|{answer}"
+        if isinstance(form, Extreme) and form.members is not None and form.members.credit:
+            return f"{form.members.credit} {form.largest}|{answer}"
     return ""
 
 

@@ -214,16 +214,18 @@ class ComputationVerbaliser:
         raise ExpressionError(f"no words for {expression}")
 
     def _ask_next(self, form: NextOfList, say: Say) -> str:
-        """`What was the first film by the director of "Bullitt" to come out after it?`; `by Peter Yates to come out after
-        "Bullitt"` where an earlier hop has found that, or the question has named him.
+        """`Which film came right after "Bullitt" in its director's work?`; `What was the first film by Peter Yates to
+        come out after "Bullitt"?` where an earlier hop has found him, or the question has named him.
         """
         turn, side = ("first", "after") if form.later else ("last", "before")
         noun = self._text.table.entity[form.property].member.removesuffix(_BY_OWNER)
         to = self._text.table.literal[form.measure].to
-        owner, beside = self._text.fill(self._text.table.entity[form.maker].np, "s", say(form.reference)), "it"
-        if (chosen := self._read_chosen(form)) is not None and chosen.members is not None:
-            owner, beside = self._text.stated(chosen.members.shared), say(form.reference)
-        return f"What was the {turn} {noun} by {owner} to {to} {side} {beside}?"
+        chosen = self._read_chosen(form)
+        if chosen is None or chosen.members is None:
+            role = self._text.table.entity[form.maker].role
+            return f"Which {noun} came right {side} {say(form.reference)} in its {role}'s work?"
+        owner = self._text.stated(chosen.members.shared)
+        return f"What was the {turn} {noun} by {owner} to {to} {side} {say(form.reference)}?"
 
     def _read_chosen(self, form: NextOfList) -> Extreme | None:
         """What two made together, next to which something stands; None where the question names that."""
@@ -388,14 +390,14 @@ class ComputationVerbaliser:
 
     def _tell_others(self, form: Extreme, members: Members) -> bool:
         """Whether a sentence before the question tells of several that came out on one side of a death: `The director
-        of X made several more feature films after its screenwriter died.`
+        of X released further feature films after its screenwriter died.`
 
         In `the first film by the director of X to come out after its screenwriter died` it is open whose screenwriter
         that is.
         """
         entry = self._text.table.entity[members.property]
         dead = self._text.find_other_of_work(members.shared, form.moment) if form.moment else ""
-        if not dead or not entry.made:
+        if not dead or not (brought := self._text.table.literal[form.property].brought):
             return False
         owner, partner = self._text.described(members.shared), self._text.described(dead)
         died = f"the death of {partner}" if self._text.draw() < _NOMINAL else f"{partner} died"
@@ -403,13 +405,18 @@ class ComputationVerbaliser:
         nouns = pluralise(entry.member.removesuffix(_BY_OWNER))
         told = self._pick(
             (
-                f"{upper_first(owner)} {entry.made} several more {nouns} {when}.",
-                f"{upper_first(when)}, {owner} {entry.made} several more {nouns}.",
-                f"Several {nouns} by {owner} {self._say_happened(form.property, members)} {when}.",
+                f"{upper_first(owner)} {brought} further {nouns} {when}.",
+                f"{upper_first(when)}, {owner} {brought} further {nouns}.",
+                f"Several {nouns} by {owner} {self._say_came(form, 'were')} {when}.",
             )
         )
         self._text.openings.append(told)
         return True
+
+    def _say_came(self, form: Extreme, be: str) -> str:
+        """How members of a list are said to have come: `came out`, `was premiered` or `were premiered`."""
+        to = self._text.table.literal[form.property].to
+        return _PAST.get(to) or to.replace("be ", f"{be} ", 1)
 
     def _joint_work(self, members: Members, say: Say) -> str:
         """`film that X made with Y`; `film that the director and the editor of X made together` of one named work."""
@@ -461,15 +468,21 @@ class ComputationVerbaliser:
 
     def _tell_made_with(self, form: Extreme, members: Members) -> bool:
         """Whether a sentence before the question tells of several works by who made a named one and somebody who had a
-        part in the next: `The director of "Hud" made several feature films with the screenwriter of his next one.`
+        part in the next: `The director of "Hud" made several feature films with the screenwriter of his next one.`, or
+        `Several feature films by the director of "Hud" have the same screenwriter as his next one.`
         """
         partner = self._text.step(members.partner).derivation if members.partner.startswith("hop") else None
         if not isinstance(partner, Lookup) or not partner.subject.startswith("hop"):
             return False
         if not isinstance(read_computation(self._text.step(partner.subject).derivation), NextOfList):
             return False
-        told, said = self._text.table.entity[members.property].together_told, self._text.described
-        self._text.openings.append(f"{upper_first(self._fill_joint(told, members, said))}.")
+        entry, said = self._text.table.entity[members.property], self._text.described
+        role = self._text.table.entity[partner.property].role
+        nouns = pluralise(entry.member.removesuffix(_BY_OWNER))
+        same = self._refer([members.partner], f"the same {role} as {said(partner.subject)}")
+        with_partner = self._fill_joint(entry.together_told, members, said)
+        told = self._pick((with_partner, f"several {nouns} by {said(members.shared)} have {same}"))
+        self._text.openings.append(f"{upper_first(told)}.")
         return True
 
     def _say_those(self, members: Members, one: str) -> str:
@@ -496,8 +509,7 @@ class ComputationVerbaliser:
             turn, member, to = self._one_of_list(form, members, say)
             hidden = say == self._text.described and members.shared.startswith("hop")
             if hidden and self._tell_others(form, members):
-                to = self._text.table.literal[form.property].to
-                return f"Which of them {_PAST.get(to) or to.replace('be ', 'was ')} {turn}?"
+                return f"Which of them {self._say_came(form, 'was')} {turn}?"
             if say == self._text.described and (asked := self._tell_chosen(form, members, AFTER_DEATH_FRAMES)):
                 return asked
             if hidden and form.moment and not self._text.name_kin(form.moment, members.shared):
@@ -508,8 +520,7 @@ class ComputationVerbaliser:
                 turn, member, to = self._one_of_list(form, members, say)
             what = "Who" if self._kind(winner) == "person" else "What"
             if members.partner and hidden and self._tell_made_with(form, members):
-                to = self._text.table.literal[form.property].to
-                return f"Which of them {_PAST.get(to) or to.replace('be ', 'was ')} {turn}?"
+                return f"Which of them {self._say_came(form, 'was')} {turn}?"
             if members.partner:
                 frames = JOINT_WORK_FRAMES if self._kind(winner) == "work" else JOINT_EVENT_FRAMES
                 return self._pick(frames).format(what=what, turn=turn, member=member)
