@@ -177,6 +177,7 @@ class FactInventor:
         self._genders = genders
         self._invented: dict[str, _Invented] = {}
         self._facts: dict[str, list[Triplet | LiteralFact]] = {}
+        self._common: dict[tuple[str, str], str] = {}
         self._years: dict[str, list[int]] = {}
         self._told: dict[str, set[str]] = {}
         self._listed: set[str] = set()
@@ -233,14 +234,15 @@ class FactInventor:
         subject = plan.subject
         facts = self._facts.setdefault(subject, [])
         rng = random.Random(f"{self._key}:{subject}")
-        offers = list(_find_offers(self.names.kind(subject), strip_proper(self.names.noun(subject))))
-        rng.shuffle(offers)
         told = self._told.get(subject, set())
+        series = list_series(told, self._table)
+        offers = list(_find_series_offers(series))
+        offers = offers or list(_find_offers(self.names.kind(subject), strip_proper(self.names.noun(subject))))
+        rng.shuffle(offers)
         sizes = {*list_role("sizes")}
         barred = self._asked | add_alike(told) | (sizes if told & sizes else set())
         if subject in self._listed:  # whoever has a work on the list made it
             barred = {*barred, *list_role("makers")}
-        series = list_series(told, self._table)
         if series:
             unmarried = _load()["series"]["unmarried"]
             barred = {*barred, *_load()["series"]["barred"], *(id for one in series for id in unmarried.get(one, ()))}
@@ -259,8 +261,12 @@ class FactInventor:
         subject = plan.subject
         property = offer["property"]
         if "kind" in offer:
-            object = self._name(offer["kind"], offer["noun"], subject, property)
-            label = self._table.label(property)
+            object = (
+                self._share_name(offer)
+                if "shared" in offer
+                else self._name(offer["kind"], offer["noun"], subject, property)
+            )
+            label = self._table.label(property) if property in self._table.entity else property
             return Triplet(
                 subject=subject,
                 property=property,
@@ -269,6 +275,10 @@ class FactInventor:
                 property_label=label,
                 object_label="",
             )
+        if property not in self._table.literal:  # it stands in passages alone
+            drawn = str(_draw_number(rng, offer["low"], offer["high"]))
+            facts = {"subject": subject, "property": property, "value": drawn, "datatype": "decimal"}
+            return LiteralFact.model_validate({**facts, "subject_label": "", "property_label": property})
         entry = self._table.literal[property]
         value, datatype = "", "decimal"
         if "birth" in offer:
@@ -305,6 +315,13 @@ class FactInventor:
     def _list_years(self, plan: PassagePlan) -> list[int]:
         """The years of the works and events that any passage tells of the subject of a plan."""
         return self._linked.get(plan.subject, [])
+
+    def _share_name(self, offer: Mapping[str, Any]) -> str:
+        """What is the same for all members of a series: its organiser, the city in which every race ends."""
+        key = (offer["property"], offer["noun"])
+        if key not in self._common:
+            self._common[key] = self._name(offer["kind"], offer["noun"], "all", offer["property"])
+        return self._common[key]
 
     def _name(self, kind: EntityKind, noun: str, subject: str, property: str) -> str:
         id = next(self._ids)
@@ -344,6 +361,13 @@ def _draw_number(rng: random.Random, low: int, high: int) -> int:
         return rng.randint(low, high)
     number = round(low * math.pow(high / low, rng.random()))
     return number - number % 10 if number > 10_000 and rng.random() < 0.5 else number
+
+
+def _find_series_offers(series: Set[str]) -> Sequence[Mapping[str, Any]]:
+    """What may be told of the members of a series of one sort; nothing for the others."""
+    inventory = _load()
+    sorts = (sort for sort, ids in inventory["series"]["sorts"].items() if series & set(ids))
+    return next((inventory["sorts"][sort] for sort in sorts), ())
 
 
 @functools.lru_cache(maxsize=4096)

@@ -31,6 +31,8 @@ _FACTS = 7
 _CONTEXT = 2
 _POOL = 40
 _TRIES = 8
+_SENSELESS = {"country": "not_of_countries", "transport": "not_of_transport", "work": "not_of_works"}
+"""Kinds of subjects of which some properties say nothing that makes sense."""
 _ENTITY = re.compile(r"^Q[0-9A-Za-z_]+$")
 _HOP = re.compile(r"^hop([1-8])$")
 
@@ -205,8 +207,9 @@ class PassagePlanner:
         wanted = max(_FACTS - len(triplets) - len(literals), 1)
         found: dict[str, list[tuple[str, str, str]]] = {}
         barred = add_alike(told) | asked | {*list_role("dull")}
-        if self._moves.kinds.kind(subject) == "country":
-            barred |= {*list_role("not_of_countries")}
+        kind = self._moves.kinds.kind(subject)
+        if kind in _SENSELESS:
+            barred |= {*list_role(_SENSELESS[kind])}
         for property, object in spread(self._graph.out_edges(subject), _POOL):
             if property in self._table.entity and property not in barred and object != subject:
                 found.setdefault(property, []).append((subject, property, object))
@@ -216,6 +219,8 @@ class PassagePlanner:
         # A death that no hop rests on moves by itself, and might come before the day on which an age is asked for.
         untold = told | ({self._table.roles.death} if subject in scope.aged else set())
         measures = [one for one in self._moves.measures(subject) if one.property not in untold and one.entry.stable]
+        # A place in a list interests nobody whom no hop asks for it.
+        measures = [one for one in measures if not one.entry.series]
         more = [one for measure in measures for one in self._graph.literals(subject, measure.property)][:_CONTEXT]
         scope.take(subject, self._graph.label(subject))
         for one in triplets:
