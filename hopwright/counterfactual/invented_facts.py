@@ -18,7 +18,7 @@ from importlib import resources
 from typing import Any
 
 from hopwright.counterfactual.passage_phrases import list_role
-from hopwright.counterfactual.passages import HopPassages, PassagePlan, RivalFact, list_conditions
+from hopwright.counterfactual.passages import HopPassages, PassagePlan, RivalFact, find_redundant, list_conditions
 from hopwright.counterfactual.real_names import list_series
 from hopwright.counterfactual.renamed_entities import AliasSource, NameRules, find_gender
 from hopwright.counterfactual.shifts import LAST_YEAR, DateShift, read_year, set_number, shift_date, shift_number
@@ -34,7 +34,7 @@ from hopwright.text.phrases import plain_noun
 from hopwright.wording.rules.rules_writer import EntityNaming
 
 # About so many facts make a passage of at least sixty words.
-_FACTS = 10
+_FACTS = 12
 _MODERN = 1850
 # What is told of the kind fits all nouns of these, too.
 _EXTENDED = frozenset({"organization", "team", "transport"})
@@ -236,11 +236,12 @@ class FactInventor:
         rng = random.Random(f"{self._key}:{subject}")
         told = self._told.get(subject, set())
         series = list_series(told, self._table)
-        offers = list(_find_series_offers(series))
+        offers = list(_find_sorted_offers(series | told))
         offers = offers or list(_find_offers(self.names.kind(subject), strip_proper(self.names.noun(subject))))
         rng.shuffle(offers)
         sizes = {*list_role("sizes")}
         barred = self._asked | add_alike(told) | (sizes if told & sizes else set())
+        barred |= find_redundant(told | self._asked)
         if subject in self._listed:  # whoever has a work on the list made it
             barred = {*barred, *list_role("makers")}
         if series:
@@ -363,10 +364,10 @@ def _draw_number(rng: random.Random, low: int, high: int) -> int:
     return number - number % 10 if number > 10_000 and rng.random() < 0.5 else number
 
 
-def _find_series_offers(series: Set[str]) -> Sequence[Mapping[str, Any]]:
-    """What may be told of the members of a series of one sort; nothing for the others."""
+def _find_sorted_offers(known: Set[str]) -> Sequence[Mapping[str, Any]]:
+    """What may be told of the members of a series of one sort, by the series or by what is told of them, if any."""
     inventory = _load()
-    sorts = (sort for sort, ids in inventory["series"]["sorts"].items() if series & set(ids))
+    sorts = (sort for sort, ids in inventory["series"]["sorts"].items() if known & set(ids))
     return next((inventory["sorts"][sort] for sort in sorts), ())
 
 

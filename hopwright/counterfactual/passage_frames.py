@@ -77,7 +77,8 @@ def find_family(series: Set[str], noun: str, kind: EntityKind, properties: Itera
     words = plain_noun(noun).lower()
     told = set(properties)
     for match, family in _load()[1]:
-        if series & match.series or (words in match.nouns and (not match.properties or told & match.properties)):
+        known = words in match.nouns if match.nouns else bool(match.properties)
+        if series & match.series or (known and (not match.properties or told & match.properties)):
             return family
     return next((family for match, family in _load()[1] if kind in match.kinds), _NO_FAMILY)
 

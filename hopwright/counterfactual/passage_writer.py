@@ -121,7 +121,7 @@ def _choose_frame(
     fitting = [one for one in family.frames if role in one.roles and one.text not in used and one.fits(facts)]
     if not role or not fitting:
         return None
-    scores = [len(one.roles) + 1.6 * rng.random() - (1.0 if _begins(one.text) == before else 0.0) for one in fitting]
+    scores = [len(one.roles) + 2.2 * rng.random() - (1.0 if _begins(one.text) == before else 0.0) for one in fitting]
     return fitting[scores.index(max(scores))]
 
 

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 
+from hopwright.counterfactual.passage_frames import list_properties
 from hopwright.counterfactual.passage_phrases import has_inverse, list_role
 from hopwright.counterfactual.renamed_entities import find_gender
 from hopwright.counterfactual.surrogate_names import Gender
@@ -206,7 +207,7 @@ class PassagePlanner:
         told = {one.property for one in triplets} | {one.property for one in literals}
         wanted = max(_FACTS - len(triplets) - len(literals), 1)
         found: dict[str, list[tuple[str, str, str]]] = {}
-        barred = add_alike(told) | asked | {*list_role("dull")}
+        barred = add_alike(told) | asked | {*list_role("dull")} | find_redundant(told | asked)
         kind = self._moves.kinds.kind(subject)
         if kind in _SENSELESS:
             barred |= {*list_role(_SENSELESS[kind])}
@@ -260,6 +261,17 @@ def list_asked_properties(item: Item) -> Set[str]:
     asked = {one.property for hop in item.hops for one in hop.evidence.triplets}
     asked |= {one.property for hop in item.hops for one in hop.evidence.literals}
     return add_alike(asked)
+
+
+def find_redundant(told: Set[str]) -> Set[str]:
+    """What would only blur what is told already: another university beside that of the first degree, a second place."""
+    found: set[str] = set()
+    degrees = {*list_properties("undergraduate"), *list_properties("doctorate")}
+    if told & degrees:
+        found |= {*list_properties("school")}
+    if told & {*list_role("one_place")}:
+        found |= {*list_role("one_place")}
+    return found - told
 
 
 @dataclass(frozen=True, slots=True)
