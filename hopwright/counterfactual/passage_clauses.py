@@ -5,11 +5,11 @@ from __future__ import annotations
 import datetime as dt
 import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from hopwright.counterfactual.passage_frames import ToldFact
+from hopwright.counterfactual.passage_frames import ToldFact, find_role
 from hopwright.counterfactual.passage_phrases import derive_phrases, find_phrases, list_role
 from hopwright.counterfactual.passages import PassagePlan
 from hopwright.counterfactual.twin_wording import strip_proper
@@ -82,6 +82,7 @@ class ClauseMaker:
             property = self._find_told(triplet.property, own_kind, inverse=inverse)
             plain = entry is None or (bool(entry.series) and not inverse)
             told = names.phrase(other) if plain else _describe(other, names, rng)
+            told = f"the {told}" if told.startswith("University of ") else told
             if triplet.property in self._table.lists:
                 told = names.phrase(other).removeprefix(f"the {names.noun(other)} ")
             said.setdefault((property, inverse), []).append(told)
@@ -106,7 +107,7 @@ class ClauseMaker:
                 told = f"{clauses[when].fact.told} in {place}"
                 del clauses[where]
                 clauses[when] = Clause(when, ToldFact(told), "", (f"{act} {told}",), (f"{verb} {told}",))
-        return list(clauses.values())
+        return list(_drop_repeated(clauses.values()))
 
     def _find_told(self, property: str, kind: EntityKind, *, inverse: bool) -> str:
         """The property as which a fact is told: the column with the birthplaces of a series of people says no more."""
@@ -171,11 +172,30 @@ class ClauseMaker:
             return _fill(literal.property, phrases, on, told, ToldFact(f"{on} {told}"))
         if entry.series:
             among = entry.label.removeprefix("place ").removeprefix("among ")
-            told = f"the {_write_ordinal(int(value))} of {among}"
+            told = f"the {write_ordinal(int(value))} of {among}"
             phrases = {"verb": ("was {o}",)}
         else:
             phrases = phrases or derive_phrases((), entry.np)
         return _fill(literal.property, phrases, on, told, ToldFact(told))
+
+
+def write_ordinal(number: int) -> str:
+    """`first` to `tenth`, then `11th`."""
+    words = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
+    if 0 < number <= len(words):
+        return words[number - 1]
+    ending = "th" if 10 < number % 100 < 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
+
+
+def _drop_repeated(clauses: Iterable[Clause]) -> Iterator[Clause]:
+    """The clauses without those that would say of the same role the same again: two lists name one commander."""
+    said: set[tuple[str, str]] = set()
+    for clause in clauses:
+        role = find_role(clause.about)
+        if not role or (role, clause.fact.told) not in said:
+            yield clause
+        said.add((role, clause.fact.told))
 
 
 def _fill(about: str, phrases: Mapping[str, tuple[str, ...]], on: str, told: str, fact: ToldFact) -> Clause:
@@ -225,15 +245,6 @@ def _split_head(np: str) -> tuple[str, str, str]:
     """A noun phrase as its head, what joins the rest to it, and the rest."""
     match = _JOINT.search(np)
     return (np[: match.start()], match[0], np[match.end() :]) if match else (np, "", "")
-
-
-def _write_ordinal(number: int) -> str:
-    """`first` to `tenth`, then `11th`."""
-    words = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
-    if 0 < number <= len(words):
-        return words[number - 1]
-    ending = "th" if 10 < number % 100 < 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{ending}"
 
 
 def _admit_days(predicate: str) -> str:

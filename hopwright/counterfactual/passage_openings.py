@@ -111,7 +111,7 @@ class Opener:
         if not fitting:
             return ""
         groups = self._family.groups
-        weights = [sum(3.0 if not groups.get(role, 1) else 1.0 for role in one.roles) for one in fitting]
+        weights = [sum(2.0 if not groups.get(role, 1) else 1.0 for role in one.roles) ** 0.7 for one in fitting]
         frame = self._rng.choices(fitting, weights)[0]
         for role in frame.roles:
             clauses.remove(held[role])

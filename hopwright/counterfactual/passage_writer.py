@@ -26,7 +26,7 @@ from hopwright.text.phrases import sentence as capitalise
 from hopwright.wording.rules.rules_writer import EntityNaming
 
 _PRONOUNS = {"female": ("she", "her", "her"), "male": ("he", "him", "his")}
-_PERFECT = re.compile(r"(?:\w+ed|had|been|taken|won)\b")
+_PERFECT = re.compile(r"(?:\w+ed|had|been|taken|won|lost|made|held|built|shot|written|born|set)\b")
 _UNMISTAKABLE = frozenset({"person", "place", "country", "nature", "fiction", ""})
 """What nobody takes an "it" for that speaks of a work or an event."""
 _MIDDLE = 50

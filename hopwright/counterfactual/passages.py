@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from hopwright.counterfactual.passage_frames import list_properties
@@ -229,7 +229,7 @@ class PassagePlanner:
         context: list[Triplet] = []
         wanted = max(wanted - len(more), 1)
         said: Set[str] = frozenset()
-        for name in rng.sample(sorted(found), len(found)):
+        for name in self._order_context(found, scope, rng):
             if wanted <= 0:
                 break
             if name in said:  # a birthplace is told once
@@ -237,13 +237,25 @@ class PassagePlanner:
             most = rng.choice((1, 1, 2))
             for first, property, second in found[name]:
                 other = second if first == subject else first
-                if most and scope.admits(other):
+                if most and scope.admits(other, again=self._is_column(name)):
                     most -= 1
                     scope.take(other, self._graph.label(other))
                     context.append(name_triplet(self._graph, first, property, second))
                     said |= add_alike({property})
             wanted -= bool(context) and context[-1].property == name.partition(" ")[0]
         return self._make(subject, (*triplets, *context), (*literals, *more), supporting=supporting)
+
+    def _is_column(self, name: str) -> bool:
+        entry = self._table.entity.get(name)
+        return entry is not None and bool(entry.series)
+
+    def _order_context(
+        self, found: Mapping[str, Sequence[object]], scope: _PassageNameScope, rng: random.Random
+    ) -> list[str]:
+        """The columns of a series first, and in one order for all of its members: each is told the same of."""
+        columns = [name for name in sorted(found) if self._is_column(name)]
+        random.Random(scope.key).shuffle(columns)
+        return [*columns, *(name for name in rng.sample(sorted(found), len(found)) if name not in set(columns))]
 
     def _make(
         self, subject: str, triplets: Sequence[Triplet], literals: Sequence[LiteralFact], *, supporting: bool
@@ -351,6 +363,7 @@ class _PassageNameScope:
         dead = {one.subject for hop in item.hops for one in hop.evidence.literals if one.property == roles.death}
         self.aged = {one.subject for one in computed if one.property == roles.birth} - dead
         """Whose birth a computation reads while nothing in the item tells of their death."""
+        self.key = item.id
         self._label_of: dict[str, str] = {}
         self._taken: set[str] = set()
         for hop in item.hops:
@@ -361,12 +374,16 @@ class _PassageNameScope:
         for hop in item.hops:
             for distractor in hop.distractors:
                 self._label_of.setdefault(distractor.text.casefold(), distractor.id or distractor.text)
+        self._own = frozenset(self._taken)
         self._texts = " ".join([item.question, *(hop.question for hop in item.hops)])
 
-    def admits(self, id: str) -> bool:
-        """Whether an entity may be told of: it is not part of the item, and its label stands for nothing else."""
+    def admits(self, id: str, *, again: bool = False) -> bool:
+        """Whether an entity may be told of: it is not part of the item, and its label stands for nothing else.
+
+        again: even where a passage tells of it already, as of somebody who won a race twice.
+        """
         label = self._graph.label(id)
-        if not label or id in self._taken or label in self._texts:
+        if not label or id in (self._own if again else self._taken) or label in self._texts:
             return False
         return self._label_of.get(label.casefold(), id) == id
 
