@@ -250,13 +250,21 @@ class FactInventor:
         if series or subject in self._years or _REGNAL.search(self.names.phrase(subject)):
             # A drawn year could contradict a date that is told already, the times of kings, or the others of a series.
             offers = [offer for offer in offers if "birth" not in offer and "founding" not in offer]
-        offers = [offer for offer in offers if offer["property"] not in barred]
+        year = self._find_year(subject)
+        offers = [
+            one for one in offers if one["property"] not in barred and not ("since" in one and one["since"] > year)
+        ]
         sized = next((offer for offer in offers if offer["property"] in sizes), None)
         offers = [offer for offer in offers if offer is sized or offer["property"] not in sizes]
         for place, offer in enumerate(offers):
             if place == len(facts):
                 facts.append(self._draw(plan, offer, random.Random(f"{self._key}:{subject}:{place}")))
             yield facts[place]
+
+    def _find_year(self, subject: str) -> int:
+        """When an event took place, by its dates or its name; now for what has neither."""
+        years = [*self._years.get(subject, ()), *map(int, _YEAR.findall(self.names.phrase(subject)))]
+        return min(years, default=LAST_YEAR)
 
     def _draw(self, plan: PassagePlan, offer: Mapping[str, Any], rng: random.Random) -> Triplet | LiteralFact:
         subject = plan.subject

@@ -47,6 +47,8 @@ class PassageWriter:
         label = label or plan.subject_label
         rng = random.Random(f"{plan.subject}:{len(plan.triplets)}:{len(plan.literals)}:{plan.supporting}")
         clauses = self._maker.list_clauses(plan, names, rng)
+        # "The 1903 Series was played in 1903": its name says so.
+        clauses = [one for one in clauses if find_role(one.about) != "played" or one.fact.year not in label.split()]
         properties = [clause.about for clause in clauses]
         series = list_series(properties, self._table)
         kind, noun = names.kind(plan.subject), strip_proper(names.noun(plan.subject))
