@@ -251,9 +251,8 @@ class FactInventor:
             # A drawn year could contradict a date that is told already, the times of kings, or the others of a series.
             offers = [offer for offer in offers if "birth" not in offer and "founding" not in offer]
         year = self._find_year(subject)
-        offers = [
-            one for one in offers if one["property"] not in barred and not ("since" in one and one["since"] > year)
-        ]
+        offers = [one for one in offers if one["property"] not in barred and one.get("unless") not in told]
+        offers = [one for one in offers if one.get("since", year) <= year]
         sized = next((offer for offer in offers if offer["property"] in sizes), None)
         offers = [offer for offer in offers if offer is sized or offer["property"] not in sizes]
         for place, offer in enumerate(offers):

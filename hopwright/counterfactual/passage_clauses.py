@@ -36,7 +36,7 @@ _OF_PERSON = re.compile(r"\bthe (first|last|radio|doctoral)? ?(\w+) of \{it\}$")
 """`swore in the first government of {it}`"""
 _CHOICE = re.compile(r"^the (?P<who>.+) whose (?P<act>choice|nominee) for (?P<what>.+) was \{s\}$")
 _IN_OFFICE = re.compile(r"^the (?P<who>.+) in office when (?P<what>.+) was first chaired by \{s\}$")
-_JOINT = re.compile(r" (?:of|who|whom|that|which|where|at|in|for|on|under|after) ")
+_JOINT = re.compile(r" (?:represented|launched|awarded|of|who|whom|that|which|where|at|in|for|on|under|after) ")
 Form = Literal["post", "verb", "own", "fronted"]
 
 

@@ -62,14 +62,18 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class FrameFamily:
-    """The sentences for one sort of subject. groups: role → the place of its group in a passage."""
+    """The sentences for one sort of subject.
+
+    groups: role → the place of its group in a passage. called: noun → what stands for it.
+    """
 
     groups: Mapping[str, int]
     openings: tuple[Frame, ...]
     frames: tuple[Frame, ...]
+    called: Mapping[str, str]
 
 
-_NO_FAMILY = FrameFamily({}, (), ())
+_NO_FAMILY = FrameFamily({}, (), (), {})
 
 
 def find_family(series: Set[str], noun: str, kind: EntityKind, properties: Iterable[str]) -> FrameFamily:
@@ -136,5 +140,5 @@ def _load() -> tuple[Mapping[str, str], tuple[tuple[_Match, FrameFamily], ...]]:
         match = _Match(*(frozenset(entry.get(key, ())) for key in ("series", "nouns", "properties", "kinds")))
         groups = {role: place for place, group in enumerate(entry["groups"]) for role in group}
         openings, frames = (tuple(_read_frame(text, known) for text in entry[key]) for key in ("openings", "frames"))
-        families.append((match, FrameFamily(groups, openings, frames)))
+        families.append((match, FrameFamily(groups, openings, frames, entry.get("called", {}))))
     return roles, tuple(families)

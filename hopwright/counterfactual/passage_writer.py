@@ -30,6 +30,8 @@ _PERFECT = re.compile(r"(?:\w+ed|had|been|taken|won|lost|made|held|built|shot|wr
 _UNMISTAKABLE = frozenset({"person", "place", "country", "nature", "fiction", ""})
 """What nobody takes an "it" for that speaks of a work or an event."""
 _MIDDLE = 50
+_LONG = 100
+"""So many letters of a list stand in a sentence of their own."""
 
 
 class PassageWriter:
@@ -55,7 +57,7 @@ class PassageWriter:
         family = find_family(series, noun, kind, properties)
         rng.shuffle(clauses)
         clauses.sort(key=lambda clause: _rank(clause.about, family))
-        reference = _refer_to(plan, names, label, rng)
+        reference = _refer_to(plan, names, label, family.called.get(noun, noun), rng)
         opener = Opener(reference, family, kind, label, rng)
         opening = list(opener.open(clauses))
         sentences = [*opening, *_continue(clauses, family, reference, rng)]
@@ -96,6 +98,8 @@ def _choose(
         return [held[role] for role in frame.roles], reference.fill(frame.fill(facts))
     first, second = rest[0], rest[1] if len(rest) > 1 else None
     fate = rng.random()
+    if second is not None and max(len(one.fact.told) for one in (first, second)) > _LONG:
+        second = None
     if second is not None and _rank(first.about, family) != _rank(second.about, family):
         second = None
     if first.verb and second is not None and second.verb and fate < 0.5:
@@ -123,7 +127,9 @@ def _choose_frame(
     fitting = [one for one in family.frames if role in one.roles and one.text not in used and one.fits(facts)]
     if not role or not fitting:
         return None
-    scores = [len(one.roles) + 2.2 * rng.random() - (1.0 if _begins(one.text) == before else 0.0) for one in fitting]
+    scores = [
+        min(len(one.roles), 3) + 2.6 * rng.random() - (1.0 if _begins(one.text) == before else 0.0) for one in fitting
+    ]
     return fitting[scores.index(max(scores))]
 
 
@@ -161,9 +167,8 @@ def _tell(clause: Clause, form: Form, reference: Reference) -> str:
     return reference.fill(reference.rng.choice(getattr(clause, form)), plainly=True)
 
 
-def _refer_to(plan: PassagePlan, names: EntityNaming, label: str, rng: random.Random) -> Reference:
+def _refer_to(plan: PassagePlan, names: EntityNaming, label: str, noun: str, rng: random.Random) -> Reference:
     kind = names.kind(plan.subject)
-    noun = strip_proper(names.noun(plan.subject))
     noun = noun if noun not in VAGUE_NOUNS and noun.islower() else ""
     facts: tuple[Triplet | LiteralFact, ...] = (*plan.triplets, *plan.literals)
     gone = any(fact.property in list_role("gone") and fact.subject == plan.subject for fact in facts)
