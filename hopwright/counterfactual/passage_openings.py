@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from hopwright.counterfactual.passage_clauses import SETTLEMENTS, Clause, Form
 from hopwright.counterfactual.passage_frames import FrameFamily, find_role
+from hopwright.counterfactual.passage_phrases import list_role
 from hopwright.records.values import EntityKind
 from hopwright.text.articles import article
 
@@ -110,6 +111,9 @@ class Opener:
         fitting = [one for one in self._family.openings if one.fits(facts) and self._admits(one.text, one.with_noun)]
         if not fitting:
             return ""
+        # A life begins with a birth.
+        start = {find_role(property) for property in list_role("first")}
+        fitting = [one for one in fitting if start & set(one.roles)] or fitting
         groups = self._family.groups
         weights = [sum(2.0 if not groups.get(role, 1) else 1.0 for role in one.roles) ** 0.7 for one in fitting]
         frame = self._rng.choices(fitting, weights)[0]
