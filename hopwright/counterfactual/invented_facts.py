@@ -17,6 +17,7 @@ from decimal import Decimal
 from importlib import resources
 from typing import Any
 
+from hopwright.counterfactual.option_passages import UntoldOption
 from hopwright.counterfactual.passage_phrases import list_role
 from hopwright.counterfactual.passages import HopPassages, PassagePlan, RivalFact, find_redundant, list_conditions
 from hopwright.counterfactual.real_names import list_series
@@ -212,6 +213,18 @@ class FactInventor:
                 literals.append(fact)
             missing -= 1
         return replace(plan, gender=gender, triplets=tuple(triplets), literals=tuple(literals))
+
+    def tell_of(self, option: UntoldOption) -> PassagePlan:
+        """A plan about somebody or something made up of which a wrong option is true."""
+        kind, noun = self.names.kind(option.like), self.names.noun(option.like)
+        subject = self._name(kind, noun, option.option, f"{option.property} of")
+        self._told[subject] = {option.property}
+        triplet = Triplet(
+            subject=subject, property=option.property, object=option.option, subject_label="", object_label="",
+            property_label=self._table.label(option.property),
+        )  # fmt: skip
+        gender: Gender = random.Random(f"{self._key}:{subject}").choice(("female", "male")) if kind == "person" else ""
+        return PassagePlan(subject, self._invented[subject].name, gender, (triplet,), (), supporting=False)
 
     def _share(self, plan: PassagePlan) -> tuple[Triplet, ...]:
         """What a hop asks of one of a list, for another of it that has no such fact of its own."""
