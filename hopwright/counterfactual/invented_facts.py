@@ -17,8 +17,9 @@ from decimal import Decimal
 from importlib import resources
 from typing import Any
 
+from hopwright.counterfactual.option_passages import UntoldOption
 from hopwright.counterfactual.passage_phrases import list_role
-from hopwright.counterfactual.passages import HopPassages, PassagePlan, RivalFact, list_conditions
+from hopwright.counterfactual.passages import HopPassages, PassagePlan, RivalFact, find_redundant, list_conditions
 from hopwright.counterfactual.real_names import list_series
 from hopwright.counterfactual.renamed_entities import AliasSource, NameRules, find_gender
 from hopwright.counterfactual.shifts import LAST_YEAR, DateShift, read_year, set_number, shift_date, shift_number
@@ -34,7 +35,7 @@ from hopwright.text.phrases import plain_noun
 from hopwright.wording.rules.rules_writer import EntityNaming
 
 # About so many facts make a passage of at least sixty words.
-_FACTS = 10
+_FACTS = 12
 _MODERN = 1850
 # What is told of the kind fits all nouns of these, too.
 _EXTENDED = frozenset({"organization", "team", "transport"})
@@ -177,6 +178,7 @@ class FactInventor:
         self._genders = genders
         self._invented: dict[str, _Invented] = {}
         self._facts: dict[str, list[Triplet | LiteralFact]] = {}
+        self._common: dict[tuple[str, str], str] = {}
         self._years: dict[str, list[int]] = {}
         self._told: dict[str, set[str]] = {}
         self._listed: set[str] = set()
@@ -212,6 +214,18 @@ class FactInventor:
             missing -= 1
         return replace(plan, gender=gender, triplets=tuple(triplets), literals=tuple(literals))
 
+    def tell_of(self, option: UntoldOption) -> PassagePlan:
+        """A plan about somebody or something made up of which a wrong option is true."""
+        kind, noun = self.names.kind(option.like), self.names.noun(option.like)
+        subject = self._name(kind, noun, option.option, f"{option.property} of")
+        self._told[subject] = {option.property}
+        triplet = Triplet(
+            subject=subject, property=option.property, object=option.option, subject_label="", object_label="",
+            property_label=self._table.label(option.property),
+        )  # fmt: skip
+        gender: Gender = random.Random(f"{self._key}:{subject}").choice(("female", "male")) if kind == "person" else ""
+        return PassagePlan(subject, self._invented[subject].name, gender, (triplet,), (), supporting=False)
+
     def _share(self, plan: PassagePlan) -> tuple[Triplet, ...]:
         """What a hop asks of one of a list, for another of it that has no such fact of its own."""
         subject = plan.subject
@@ -233,21 +247,25 @@ class FactInventor:
         subject = plan.subject
         facts = self._facts.setdefault(subject, [])
         rng = random.Random(f"{self._key}:{subject}")
-        offers = list(_find_offers(self.names.kind(subject), strip_proper(self.names.noun(subject))))
-        rng.shuffle(offers)
         told = self._told.get(subject, set())
+        series = list_series(told, self._table)
+        offers = list(_find_sorted_offers(series | told))
+        offers = offers or list(_find_offers(self.names.kind(subject), strip_proper(self.names.noun(subject))))
+        rng.shuffle(offers)
         sizes = {*list_role("sizes")}
         barred = self._asked | add_alike(told) | (sizes if told & sizes else set())
+        barred |= find_redundant(told | self._asked)
         if subject in self._listed:  # whoever has a work on the list made it
             barred = {*barred, *list_role("makers")}
-        series = list_series(told, self._table)
         if series:
             unmarried = _load()["series"]["unmarried"]
             barred = {*barred, *_load()["series"]["barred"], *(id for one in series for id in unmarried.get(one, ()))}
         if series or subject in self._years or _REGNAL.search(self.names.phrase(subject)):
             # A drawn year could contradict a date that is told already, the times of kings, or the others of a series.
             offers = [offer for offer in offers if "birth" not in offer and "founding" not in offer]
-        offers = [offer for offer in offers if offer["property"] not in barred]
+        year = self._find_year(subject)
+        offers = [one for one in offers if one["property"] not in barred and one.get("unless") not in told]
+        offers = [one for one in offers if one.get("since", year) <= year]
         sized = next((offer for offer in offers if offer["property"] in sizes), None)
         offers = [offer for offer in offers if offer is sized or offer["property"] not in sizes]
         for place, offer in enumerate(offers):
@@ -255,12 +273,21 @@ class FactInventor:
                 facts.append(self._draw(plan, offer, random.Random(f"{self._key}:{subject}:{place}")))
             yield facts[place]
 
+    def _find_year(self, subject: str) -> int:
+        """When an event took place, by its dates or its name; now for what has neither."""
+        years = [*self._years.get(subject, ()), *map(int, _YEAR.findall(self.names.phrase(subject)))]
+        return min(years, default=LAST_YEAR)
+
     def _draw(self, plan: PassagePlan, offer: Mapping[str, Any], rng: random.Random) -> Triplet | LiteralFact:
         subject = plan.subject
         property = offer["property"]
         if "kind" in offer:
-            object = self._name(offer["kind"], offer["noun"], subject, property)
-            label = self._table.label(property)
+            object = (
+                self._share_name(offer)
+                if "shared" in offer
+                else self._name(offer["kind"], offer["noun"], subject, property)
+            )
+            label = self._table.label(property) if property in self._table.entity else property
             return Triplet(
                 subject=subject,
                 property=property,
@@ -269,6 +296,10 @@ class FactInventor:
                 property_label=label,
                 object_label="",
             )
+        if property not in self._table.literal:  # it stands in passages alone
+            drawn = str(_draw_number(rng, offer["low"], offer["high"]))
+            facts = {"subject": subject, "property": property, "value": drawn, "datatype": "decimal"}
+            return LiteralFact.model_validate({**facts, "subject_label": "", "property_label": property})
         entry = self._table.literal[property]
         value, datatype = "", "decimal"
         if "birth" in offer:
@@ -305,6 +336,13 @@ class FactInventor:
     def _list_years(self, plan: PassagePlan) -> list[int]:
         """The years of the works and events that any passage tells of the subject of a plan."""
         return self._linked.get(plan.subject, [])
+
+    def _share_name(self, offer: Mapping[str, Any]) -> str:
+        """What is the same for all members of a series: its organiser, the city in which every race ends."""
+        key = (offer["property"], offer["noun"])
+        if key not in self._common:
+            self._common[key] = self._name(offer["kind"], offer["noun"], "all", offer["property"])
+        return self._common[key]
 
     def _name(self, kind: EntityKind, noun: str, subject: str, property: str) -> str:
         id = next(self._ids)
@@ -344,6 +382,13 @@ def _draw_number(rng: random.Random, low: int, high: int) -> int:
         return rng.randint(low, high)
     number = round(low * math.pow(high / low, rng.random()))
     return number - number % 10 if number > 10_000 and rng.random() < 0.5 else number
+
+
+def _find_sorted_offers(known: Set[str]) -> Sequence[Mapping[str, Any]]:
+    """What may be told of the members of a series of one sort, by the series or by what is told of them, if any."""
+    inventory = _load()
+    sorts = (sort for sort, ids in inventory["series"]["sorts"].items() if known & set(ids))
+    return next((inventory["sorts"][sort] for sort in sorts), ())
 
 
 @functools.lru_cache(maxsize=4096)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hopwright.counterfactual.authors import PassageAuthor, PassageDraft
+from hopwright.counterfactual.passage_clauses import write_ordinal
 from hopwright.counterfactual.passage_context import find_unanswered
 from hopwright.counterfactual.passage_writer import PassageWriter
 from hopwright.counterfactual.passages import (
@@ -129,7 +130,7 @@ class PassageBuilder:
         for literal in plan.literals:
             value = self._table.read(literal)
             if isinstance(value, int):
-                names.append(render(value))
+                names.append(write_ordinal(value) if self._table.is_series(literal.property) else render(value))
         return tuple(dict.fromkeys(names))
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from hopwright.counterfactual.failures import TwinError
 from hopwright.counterfactual.invented_facts import FactInventor
 from hopwright.counterfactual.mention_forms import is_distinctive_form, list_forms
+from hopwright.counterfactual.option_passages import UntoldOption
 from hopwright.counterfactual.passage_rewriting import PassageRewriter, move_years
 from hopwright.counterfactual.passage_writer import PassageWriter
 from hopwright.counterfactual.passages import HopPassages, PassagePlan, PassagePlanner
@@ -116,8 +117,9 @@ def rewrite_passages(
     writer: PassageWriter,
     inventor: FactInventor,
     rivals: HopPassages,
+    untold: Sequence[UntoldOption],
 ) -> list[tuple[Passage, ...]]:
-    """The item's passages in the new world, by hop, with those about rivals at the end of a hop's.
+    """The item's passages in the new world, by hop, with those about rivals and untold options at the end of a hop's.
 
     The inventor gives what rules word further facts.
     """
@@ -133,7 +135,8 @@ def rewrite_passages(
             word(plan) if plan is not None else _rewrite(passage, new)
             for passage, plan in zip(hop.evidence.passages, plans, strict=True)
         )
-        rewritten.append((*own, *map(word, rivals[place] if rivals else ())))
+        options = (inventor.tell_of(option) for option in untold if option.hop == place)
+        rewritten.append((*own, *map(word, rivals[place] if rivals else ()), *map(word, options)))
     return rewritten
 
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
+from hopwright.counterfactual.passage_frames import list_properties
 from hopwright.counterfactual.passage_phrases import has_inverse, list_role
 from hopwright.counterfactual.renamed_entities import find_gender
 from hopwright.counterfactual.surrogate_names import Gender
@@ -31,6 +32,8 @@ _FACTS = 7
 _CONTEXT = 2
 _POOL = 40
 _TRIES = 8
+_SENSELESS = {"country": "not_of_countries", "transport": "not_of_transport", "work": "not_of_works"}
+"""Kinds of subjects of which some properties say nothing that makes sense."""
 _ENTITY = re.compile(r"^Q[0-9A-Za-z_]+$")
 _HOP = re.compile(r"^hop([1-8])$")
 
@@ -204,9 +207,10 @@ class PassagePlanner:
         told = {one.property for one in triplets} | {one.property for one in literals}
         wanted = max(_FACTS - len(triplets) - len(literals), 1)
         found: dict[str, list[tuple[str, str, str]]] = {}
-        barred = add_alike(told) | asked | {*list_role("dull")}
-        if self._moves.kinds.kind(subject) == "country":
-            barred |= {*list_role("not_of_countries")}
+        barred = add_alike(told) | asked | {*list_role("dull")} | find_redundant(told | asked)
+        kind = self._moves.kinds.kind(subject)
+        if kind in _SENSELESS:
+            barred |= {*list_role(_SENSELESS[kind])}
         for property, object in spread(self._graph.out_edges(subject), _POOL):
             if property in self._table.entity and property not in barred and object != subject:
                 found.setdefault(property, []).append((subject, property, object))
@@ -216,6 +220,8 @@ class PassagePlanner:
         # A death that no hop rests on moves by itself, and might come before the day on which an age is asked for.
         untold = told | ({self._table.roles.death} if subject in scope.aged else set())
         measures = [one for one in self._moves.measures(subject) if one.property not in untold and one.entry.stable]
+        # A place in a list interests nobody whom no hop asks for it.
+        measures = [one for one in measures if not one.entry.series]
         more = [one for measure in measures for one in self._graph.literals(subject, measure.property)][:_CONTEXT]
         scope.take(subject, self._graph.label(subject))
         for one in triplets:
@@ -223,7 +229,7 @@ class PassagePlanner:
         context: list[Triplet] = []
         wanted = max(wanted - len(more), 1)
         said: Set[str] = frozenset()
-        for name in rng.sample(sorted(found), len(found)):
+        for name in self._order_context(found, scope, rng):
             if wanted <= 0:
                 break
             if name in said:  # a birthplace is told once
@@ -231,13 +237,25 @@ class PassagePlanner:
             most = rng.choice((1, 1, 2))
             for first, property, second in found[name]:
                 other = second if first == subject else first
-                if most and scope.admits(other):
+                if most and scope.admits(other, again=self._is_column(name)):
                     most -= 1
                     scope.take(other, self._graph.label(other))
                     context.append(name_triplet(self._graph, first, property, second))
                     said |= add_alike({property})
             wanted -= bool(context) and context[-1].property == name.partition(" ")[0]
         return self._make(subject, (*triplets, *context), (*literals, *more), supporting=supporting)
+
+    def _is_column(self, name: str) -> bool:
+        entry = self._table.entity.get(name)
+        return entry is not None and bool(entry.series)
+
+    def _order_context(
+        self, found: Mapping[str, Sequence[object]], scope: _PassageNameScope, rng: random.Random
+    ) -> list[str]:
+        """The columns of a series first, and in one order for all of its members: each is told the same of."""
+        columns = [name for name in sorted(found) if self._is_column(name)]
+        random.Random(scope.key).shuffle(columns)
+        return [*columns, *(name for name in rng.sample(sorted(found), len(found)) if name not in set(columns))]
 
     def _make(
         self, subject: str, triplets: Sequence[Triplet], literals: Sequence[LiteralFact], *, supporting: bool
@@ -255,6 +273,17 @@ def list_asked_properties(item: Item) -> Set[str]:
     asked = {one.property for hop in item.hops for one in hop.evidence.triplets}
     asked |= {one.property for hop in item.hops for one in hop.evidence.literals}
     return add_alike(asked)
+
+
+def find_redundant(told: Set[str]) -> Set[str]:
+    """What would only blur what is told already: another university beside that of the first degree, a second place."""
+    found: set[str] = set()
+    degrees = {*list_properties("undergraduate"), *list_properties("doctorate")}
+    if told & degrees:
+        found |= {*list_properties("school")}
+    if told & {*list_role("one_place")}:
+        found |= {*list_role("one_place")}
+    return found - told
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,6 +363,7 @@ class _PassageNameScope:
         dead = {one.subject for hop in item.hops for one in hop.evidence.literals if one.property == roles.death}
         self.aged = {one.subject for one in computed if one.property == roles.birth} - dead
         """Whose birth a computation reads while nothing in the item tells of their death."""
+        self.key = item.id
         self._label_of: dict[str, str] = {}
         self._taken: set[str] = set()
         for hop in item.hops:
@@ -344,12 +374,16 @@ class _PassageNameScope:
         for hop in item.hops:
             for distractor in hop.distractors:
                 self._label_of.setdefault(distractor.text.casefold(), distractor.id or distractor.text)
+        self._own = frozenset(self._taken)
         self._texts = " ".join([item.question, *(hop.question for hop in item.hops)])
 
-    def admits(self, id: str) -> bool:
-        """Whether an entity may be told of: it is not part of the item, and its label stands for nothing else."""
+    def admits(self, id: str, *, again: bool = False) -> bool:
+        """Whether an entity may be told of: it is not part of the item, and its label stands for nothing else.
+
+        again: even where a passage tells of it already, as of somebody who won a race twice.
+        """
         label = self._graph.label(id)
-        if not label or id in self._taken or label in self._texts:
+        if not label or id in (self._own if again else self._taken) or label in self._texts:
             return False
         return self._label_of.get(label.casefold(), id) == id
 

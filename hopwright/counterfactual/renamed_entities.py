@@ -13,6 +13,7 @@ from hopwright.counterfactual.surrogate_names import (
     DatedName,
     Gender,
     SurrogateNameGenerator,
+    is_class_word,
     is_generic_name,
     read_dated_name,
     split_person,
@@ -26,6 +27,8 @@ from hopwright.text.mentions import count_letters, find_leftover, find_mentions,
 from hopwright.wording.rules.rules_writer import EntityNaming
 
 _WORD = re.compile(r"\w+")
+_TELLING = 5
+"""Names of one twin that begin with so many letters alike would be mixed up."""
 
 
 class AliasSource(Protocol):
@@ -253,6 +256,7 @@ class NameRules:
     def __init__(self, texts: Sequence[str], forbidden: Sequence[str]) -> None:
         self._texts = "\x1f".join(texts)
         self._used = ""
+        self._beginnings: dict[str, str] = {}
         # By their first words: a name lies within another only where its first word does.
         self._used_from: dict[str, list[str]] = {}
         self._forbidden_from: dict[str, list[str]] = {}
@@ -265,6 +269,8 @@ class NameRules:
         if name in self._texts or _contains(self._used, folded):
             return True
         words = {"", *_WORD.findall(name)}
+        if any(self._is_alike(word) for word in words):
+            return True
         if any(find_leftover((name,), self._forbidden_from.get(word, ())) is not None for word in words):
             return True
         return any(_contains(folded, one) for word in words for one in self._used_from.get(word.casefold(), ()))
@@ -274,6 +280,15 @@ class NameRules:
         folded = name.casefold()
         self._used += f"\x1f{folded}"
         self._used_from.setdefault(_find_first_word(folded), []).append(folded)
+        for word in _WORD.findall(name):
+            if word[:1].isupper() and len(word) > _TELLING and not is_class_word(word):
+                self._beginnings.setdefault(word[:_TELLING].casefold(), word)
+
+    def _is_alike(self, word: str) -> bool:
+        """Whether a word begins as another name's does, and is not the same: a reader mixes up Lasmira and Lasmitz."""
+        if len(word) <= _TELLING or not word[0].isupper() or is_class_word(word):
+            return False
+        return self._beginnings.get(word[:_TELLING].casefold(), word) != word
 
 
 def _find_first_word(name: str) -> str:

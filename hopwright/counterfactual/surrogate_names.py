@@ -72,6 +72,7 @@ class _NameStyle:
 class _Inventory:
     feels: tuple[_NameStyle, ...]
     adjectives: tuple[str, ...]
+    taken: frozenset[str]
     nouns: tuple[str, ...]
     frames: dict[str, tuple[str, ...]]
     kinds: dict[str, tuple[str, ...]]
@@ -362,9 +363,16 @@ def _is_suffix(word: str) -> bool:
 
 def _make_word(rng: random.Random, feel: _NameStyle, ending: str) -> str:
     """One invented word in title case that can be spoken and hides nothing rude."""
+    inventory = _load()
     word = _join_syllables(rng, feel, ending)
     least = 4 if ending in ("female", "male") else 5
-    while len(word) < least or word in _COMMON or _CLUMSY.search(word) or any(part in word for part in _UNFIT):
+    while (
+        len(word) < least
+        or word in _COMMON
+        or word in inventory.taken
+        or _CLUMSY.search(word)
+        or any(part in word for part in _UNFIT)
+    ):
         word = _join_syllables(rng, feel, ending)
     return word.capitalize()
 
@@ -417,6 +425,7 @@ def _load() -> _Inventory:
     return _Inventory(
         feels=feels,
         adjectives=tuple(raw["words"]["adjective"]),
+        taken=frozenset(raw["words"]["taken"]),
         nouns=tuple(raw["words"]["noun"]),
         frames={noun: tuple(frames) for noun, frames in raw["frames"].items()},
         kinds={kind: tuple(frames) for kind, frames in raw["kinds"].items()},

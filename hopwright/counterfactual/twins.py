@@ -17,6 +17,7 @@ from hopwright.counterfactual.constants import list_constants
 from hopwright.counterfactual.distractors import move_distractors, rename_distractors
 from hopwright.counterfactual.failures import TwinError
 from hopwright.counterfactual.invented_facts import FactInventor, RivalMaker
+from hopwright.counterfactual.option_passages import list_untold_options
 from hopwright.counterfactual.passage_context import (
     NO_PASSAGE_CONTEXT,
     PassageContext,
@@ -135,10 +136,11 @@ class TwinMaker:
         world, hops, changes, surrogates = moved.world, moved.changes.hops, moved.changes, moved.surrogates
         new = TwinWorld(world, ids, cast, surrogates, TwinNames(self._names, changes), self._graph)
         further = (f"QX{n}_{suffix}" for n in itertools.count(len(ids) + 1))
+        retold = [move_plan(plan, new) for plans in told for plan in plans]
         inventor = FactInventor(
             f"{self._seed}:{key}:invent",
             list_asked_properties(item),
-            [move_plan(plan, new) for plans in told for plan in plans],
+            retold,
             new.names,
             self._namer,
             moved.rules,
@@ -150,7 +152,8 @@ class TwinMaker:
                 for one, asked in list_rivals(item).items()
             },
         )
-        passages = rewrite_passages(item, passage_context, new, self._passages, inventor, rivals)
+        untold = tuple(list_untold_options(item, retold, ids, new.names, self._table)) if by_rules else ()
+        passages = rewrite_passages(item, passage_context, new, self._passages, inventor, rivals, untold)
         hops = tuple(
             _finish(hop, question, own)
             for hop, question, own in zip(hops, moved.wording.hop_questions, passages, strict=True)

@@ -278,6 +278,19 @@ def test_no_open_condition_alone_finds_the_answer(twins: list[Item]) -> None:
                 assert set(hop.options.values()) <= titles
 
 
+def test_wrong_options_of_films_and_people_are_told_of(twins: list[Item]) -> None:
+    told = missing = 0
+    for twin in twins:
+        texts = " ".join(f"{passage.title} {passage.text}" for passage in list_passages(twin))
+        for hop in twin.hops:
+            property = hop.derivation.property if isinstance(hop.derivation, Lookup) else ""
+            if property in TABLE.entity and not TABLE.entity[property].series and hop.answer_id:
+                absent = [one for one in hop.options.values() if one not in texts]
+                told += len(hop.options) - len(absent)
+                missing += len(absent)
+    assert told > 100 and missing < 0.1 * told
+
+
 def test_passages_of_twins_are_prose_of_some_length(twins: list[Item]) -> None:
     texts = [passage.text for twin in twins for passage in list_passages(twin)]
     lengths = sorted(len(text.split()) for text in texts)

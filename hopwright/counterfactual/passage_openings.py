@@ -1,0 +1,246 @@
+"""The first sentence of a passage: what its subject is, with the facts that are told first."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from hopwright.counterfactual.passage_clauses import SETTLEMENTS, Clause, Form
+from hopwright.counterfactual.passage_frames import FrameFamily, find_role
+from hopwright.counterfactual.passage_phrases import list_role
+from hopwright.records.values import EntityKind
+from hopwright.text.articles import article
+
+_MENTION = re.compile(r"\{(?:s|it|its)\}")
+
+
+@dataclass(slots=True)
+class Reference:
+    """How a passage speaks of its subject: by name first, then by pronoun, now and then by its noun or family name.
+
+    unclear: whether the sentence before named something else that a pronoun could mean.
+    """
+
+    phrase: str
+    noun: str
+    pronouns: tuple[str, str, str]
+    others: tuple[str, ...]
+    gone: bool
+    rng: random.Random
+    unclear: bool = False
+    _said: int = field(default=0)
+
+    def fill(self, template: str, *, by_name: bool = False, plainly: bool = False) -> str:
+        """Put the subject, and verbs in its tense, into a template. plainly: with pronouns, within a sentence."""
+        subject, object, possessive = self.pronouns
+        if by_name:
+            subject = object = self.phrase
+            plural = self.phrase.startswith("the ") and self.phrase.endswith("s")
+            possessive = f"{self.phrase}'" if plural else f"{self.phrase}'s"
+        elif not plainly and self.others and (self.unclear or ("{s}" in template and self._said % 3 == 1)):
+            template = self._name_once(template)
+        self._said += 1
+        present = not self.gone
+        return (
+            template.replace("{s}", subject)
+            .replace("{its}", possessive)
+            .replace("{it}", object)
+            .replace("{is}", "is" if present else "was")
+            .replace("{has}", "has" if present else "had")
+            .replace("{stands}", "stands" if present else "stood")
+            .replace("{belongs}", "belongs" if present else "belonged")
+        )
+
+    def _name_once(self, template: str) -> str:
+        """The template with the noun or the family name where the subject is first spoken of."""
+        match = _MENTION.search(template)
+        if match is None:
+            return template
+        other = self.rng.choice(self.others)
+        said = f"{other}'s" if match[0] == "{its}" else other
+        return template[: match.start()] + said + template[match.end() :]
+
+
+class Opener:
+    """Draws the first sentence of a passage and takes the clauses that it tells."""
+
+    def __init__(
+        self, reference: Reference, family: FrameFamily, kind: EntityKind, label: str, rng: random.Random
+    ) -> None:
+        self._reference = reference
+        self._family = family
+        self._rng = rng
+        self._kind = kind
+        # "The 16th summit is a summit": a name that says what its bearer is says it once.
+        head = reference.noun.split()[-1:]
+        said = kind not in ("person", "fiction") and set(head) <= set(label.casefold().split())
+        self._noun = "" if said else reference.noun
+        # "The film "Skidoo"" is a film: its noun is not said twice.
+        bare = reference.phrase.removeprefix(f"the {self._noun} ").removeprefix("of ") if self._noun else ""
+        self._phrase = bare or reference.phrase
+        self._an = f"{article(self._noun)} {self._noun}" if self._noun else ""
+        self._is = "was" if reference.gone and kind in ("person", "fiction") else "is"
+        self._titled = reference.phrase if self._phrase != reference.phrase else self._make_title(label)
+
+    def open(self, clauses: list[Clause]) -> Iterator[str]:
+        """The first sentence, without its full stop; what it tells is taken out of the clauses."""
+        if sentence := self._open_in_frame(clauses):
+            yield sentence
+            return
+        patterns = [self._tell_of_class, self._stand_apart, self._go_on, self._be_plain] if self._noun else []
+        patterns += [self._front, self._front_class] if self._noun else [self._front_act]
+        patterns += [self._act, self._act_titled, self._act_apart, self._front_titled, self._reverse]
+        patterns += [self._possess, self._name]
+        self._rng.shuffle(patterns)
+        for pattern in patterns:
+            if sentence := pattern(clauses):
+                yield sentence
+                return
+        verb = "" if self._noun else self._take(clauses, "verb")
+        if self._noun or verb:
+            yield f"{self._phrase} {verb or f'{self._is} {self._an}'}"
+        elif sentence := self._begin(clauses):
+            yield sentence
+
+    def _open_in_frame(self, clauses: list[Clause]) -> str:
+        """An opening of the subject's family; those that tell more, and what is told first, are drawn more often."""
+        held = {find_role(clause.about): clause for clause in reversed(clauses)}
+        facts = {role: clause.fact for role, clause in held.items() if role}
+        fitting = [one for one in self._family.openings if one.fits(facts) and self._admits(one.text, one.with_noun)]
+        if not fitting:
+            return ""
+        # A life begins with a birth.
+        start = {find_role(property) for property in list_role("first")}
+        fitting = [one for one in fitting if start & set(one.roles)] or fitting
+        groups = self._family.groups
+        weights = [sum(2.0 if not groups.get(role, 1) else 1.0 for role in one.roles) ** 0.7 for one in fitting]
+        frame = self._rng.choices(fitting, weights)[0]
+        for role in frame.roles:
+            clauses.remove(held[role])
+        text = frame.fill(facts).replace("{name}", self._phrase).replace("{a}", self._an)
+        return self._reference.fill(text.replace("{noun}", self._noun))
+
+    def _admits(self, text: str, with_noun: bool) -> bool:
+        """Whether an opening suits the name: `the race the 1957 Tour` and `the Lund House, a house` do not."""
+        return not with_noun or (bool(self._noun) and not ("{noun} {name}" in text and self._phrase.startswith("the ")))
+
+    def _make_title(self, label: str) -> str:
+        """The name with its noun before it: `the cyclist Mara Velden`; empty where that would be said twice."""
+        words = {word.casefold() for word in re.findall(r"\w+", label)}
+        if not self._noun or self._phrase.startswith("the ") or self._kind in ("country", "event", "competition"):
+            return ""
+        if words & set(self._noun.casefold().split()):
+            return ""
+        if self._kind in ("place", "nature"):
+            return f"the {self._noun} of {self._phrase}" if self._noun.split()[-1] in SETTLEMENTS else ""
+        return f"the {self._noun} {self._phrase}"
+
+    def _take(self, clauses: list[Clause], form: Form) -> str:
+        """One clause's wording in a form, taken out of the clauses; empty where none has it."""
+        for clause in clauses:
+            if wordings := getattr(clause, form):
+                clauses.remove(clause)
+                return self._reference.fill(str(self._rng.choice(wordings)))
+        return ""
+
+    def _take_two(self, clauses: list[Clause], first: Form, second: Form) -> tuple[str, str]:
+        """Wordings of two clauses in two forms, both or none."""
+        for one in clauses:
+            if not getattr(one, first):
+                continue
+            for other in clauses:
+                if other is not one and getattr(other, second):
+                    clauses.remove(one)
+                    clauses.remove(other)
+                    fill = self._reference.fill
+                    return (
+                        fill(str(self._rng.choice(getattr(one, first)))),
+                        fill(str(self._rng.choice(getattr(other, second)))),
+                    )
+        return "", ""
+
+    def _tell_of_class(self, clauses: list[Clause]) -> str:
+        post = self._take(clauses, "post")
+        return f"{self._phrase} {self._is} {self._an} {post}" if post else ""
+
+    def _stand_apart(self, clauses: list[Clause]) -> str:
+        post, verb = self._take_two(clauses, "post", "verb")
+        return f"{self._phrase}, {self._an} {post}, {verb}" if post else ""
+
+    def _go_on(self, clauses: list[Clause]) -> str:
+        post, verb = self._take_two(clauses, "post", "verb")
+        subject = self._reference.pronouns[0]
+        return f"{self._phrase} {self._is} {self._an} {post}, and {subject} {verb}" if post else ""
+
+    def _be_plain(self, clauses: list[Clause]) -> str:
+        own = self._take(clauses, "own")
+        return f"{self._phrase} {self._is} {self._an}; {own}" if own else ""
+
+    def _front(self, clauses: list[Clause]) -> str:
+        post = self._take(clauses, "fronted")
+        return f"{post}, {self._phrase} {self._is} {self._an}" if post else ""
+
+    def _front_class(self, clauses: list[Clause]) -> str:
+        post, verb = self._take_two(clauses, "post", "verb")
+        return f"{self._an} {post}, {self._phrase} {verb}" if post else ""
+
+    def _front_act(self, clauses: list[Clause]) -> str:
+        post, verb = self._take_two(clauses, "fronted", "verb")
+        return f"{post}, {self._phrase} {verb}" if post else ""
+
+    def _front_titled(self, clauses: list[Clause]) -> str:
+        if not self._titled:
+            return ""
+        post, verb = self._take_two(clauses, "fronted", "verb")
+        return f"{post}, {self._titled} {verb}" if post else ""
+
+    def _act(self, clauses: list[Clause]) -> str:
+        verb = self._take(clauses, "verb") if self._noun else ""
+        return f"{self._phrase}, {self._an}, {verb}" if verb else ""
+
+    def _act_titled(self, clauses: list[Clause]) -> str:
+        verb = self._take(clauses, "verb") if self._titled else ""
+        return f"{self._titled} {verb}" if verb else ""
+
+    def _act_apart(self, clauses: list[Clause]) -> str:
+        if not self._titled:
+            return ""
+        post, verb = self._take_two(clauses, "post", "verb")
+        if post.startswith("that ") and self._kind not in ("person", "fiction"):
+            post = f"which {post[5:]}"
+        return f"{self._titled}, {post}, {verb}" if post else ""
+
+    def _reverse(self, clauses: list[Clause]) -> str:
+        if not self._noun or self._kind in ("person", "fiction"):
+            return ""
+        post = self._take(clauses, "post")
+        return f"{self._phrase} is the name of {self._an} {post}" if post else ""
+
+    def _possess(self, clauses: list[Clause]) -> str:
+        for clause in clauses:
+            for own in clause.own:
+                if "{its}" in own and "{s}" not in own and not self._phrase.endswith('"'):
+                    clauses.remove(clause)
+                    return self._reference.fill(own, by_name=True)
+        return ""
+
+    def _begin(self, clauses: list[Clause]) -> str:
+        """Whatever sentence can be told with the subject's name in it."""
+        for clause in clauses:
+            for own in (*clause.named, *clause.own):
+                if sum(map(own.count, ("{s}", "{it}", "{its}"))) == 1:
+                    clauses.remove(clause)
+                    return self._reference.fill(own, by_name=True)
+        return ""
+
+    def _name(self, clauses: list[Clause]) -> str:
+        """The first sentence is about what somebody was to the subject: `The runner-up in the 1958 Cup was …`."""
+        if self._phrase.endswith('"'):
+            return ""
+        for clause in clauses:
+            if clause.named:
+                clauses.remove(clause)
+                return self._reference.fill(clause.named[0], by_name=True)
+        return ""
