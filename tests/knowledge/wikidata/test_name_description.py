@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hopwright.knowledge.wikidata.name_description import (
+    NameDescription,
     compare_alias,
     describe_name,
     find_years,
@@ -34,7 +35,8 @@ def test_brackets_and_the_noun_before_are_read(name: str, text: str, noun: str, 
 
 
 def test_words_that_are_no_kind_say_nothing() -> None:
-    assert describe_name("Arden", "Who lives in Arden?") == describe_name("Arden", "")
+    assert describe_name("Arden", "Who lives in Arden?") == NameDescription(found=True)
+    assert describe_name("Arden", "") == NameDescription()
     assert describe_name("Arden", "Hardened (1950 film)").years == frozenset()
 
 
