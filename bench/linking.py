@@ -8,9 +8,10 @@ subjects and objects of evidence triples and titles of supporting passages; an o
 question, every name with the multi-hop question as context. A name is linkable if the entity meant is in the store and
 bears the name there, and ambiguous if several do. Half of the questions, by a hash of their ids, is for fitting, and
 figures are those of the other half, with Wilson's intervals. Some rows of the data set give two entities each other's
-names: the figures are those as published, and again without such names. `--fit` prints the weights that fit the first
-half (without such names), the homonyms of the store's own facts (half of their names), and the same homonyms without
-the entity that is meant; and how the fit does on the first half, each fifth linked with the weights of the others.
+names: the figures are those as published, and again without such names (`uncrossed`). `--fit` prints the weights that
+fit the first half (without such names, with those of rows in disorder), the homonyms of the store's own facts (half of
+their names), and the same homonyms without the entity that is meant; and how the fit does on the first half, each fifth
+linked with the weights of the others.
 """
 
 from __future__ import annotations
@@ -84,6 +85,7 @@ def main() -> None:
     names = mark_crossed(store, list(read_names(options.wiki2, read_passages(options.passages))))
     if options.fit:
         fitting = [one for one in names if not one.held_out and not one.crossed]
+        fitting += [one for one in read_unordered(options.wiki2, store) if not one.held_out]
         cases, homonyms = gather_cases(store, fitting), gather_homonyms(store)
         print(json.dumps(fit([*(case for some in cases.values() for case in some), *homonyms]), indent=1))
         print(render_cross_validation(store, cross_validate(cases, homonyms), fitting))
@@ -103,10 +105,35 @@ def read_passages(path: Path | None) -> dict[str, str]:
     return {row["title"]: row["text"] for row in read_lines(path)} if path else {}
 
 
+def read_unordered(path: Path, store: GraphStore) -> Iterator[NamedEntity]:
+    """Names of rows that list their entities in another order than their passages, for the fit alone.
+
+    Which entity a name means is told where one of the row's entities bears it in the store; a name that none of them
+    bears means nobody there.
+    """
+    for row in read_lines(path):
+        if row["type"] in _ORDERED or row["evidences_id"]:
+            continue
+        entities = set(row["entity_ids"].split("_"))
+        titles = dict.fromkeys(title for title, _ in row["supporting_facts"])
+        bare = {fold(strip_brackets(title)) for title in titles}
+        found = [(title, "") for title in titles]
+        for subject, relation, value in row["evidences"]:
+            found += [(subject, ""), (value, f"{subject} >> {relation}")] if fold(value) in bare else []
+        for name, question in dict.fromkeys(found):
+            borne = entities.intersection(store.id_of(match.entity) for match in store.matches(name))
+            if len(borne) < 2:
+                yield NamedEntity(name, "".join(borne), question, row["question"], "", row["_id"], is_held_out(row))
+
+
+def is_held_out(row: Mapping[str, Any]) -> bool:
+    """Whether figures are made of the row; the others are for the fit."""
+    return bool(int(hashlib.sha256(row["_id"].encode()).hexdigest(), 16) & 2)
+
+
 def read_names(path: Path, passages: Mapping[str, str]) -> Iterator[NamedEntity]:
     """The names whose entity is known, each once in a question, an object once in each of its triples."""
     for row in read_lines(path):
-        held = bool(int(hashlib.sha256(row["_id"].encode()).hexdigest(), 16) & 2)
         titles = list(dict.fromkeys(title for title, _ in row["supporting_facts"]))
         texts = " ".join(passages[title] for title in titles if title in passages)
         found: list[tuple[str, str, str]] = []
@@ -119,7 +146,7 @@ def read_names(path: Path, passages: Mapping[str, str]) -> Iterator[NamedEntity]
             found += [(title, id, "") for title, id in zip(titles, entities, strict=True)]
         for name, id, question in dict.fromkeys(found):
             if _ID.fullmatch(id or ""):
-                yield NamedEntity(name, id, question, row["question"], texts, row["_id"], held)
+                yield NamedEntity(name, id, question, row["question"], texts, row["_id"], is_held_out(row))
 
 
 def mark_crossed(store: GraphStore, names: Sequence[NamedEntity]) -> list[NamedEntity]:
@@ -168,7 +195,7 @@ def pick_context(one: NamedEntity, context: str) -> str:
     """The text around the name: the question, nothing, or the question with its supporting passages."""
     if context == "nothing":
         return ""
-    return f"{one.context} {one.passages}" if context == "passages" else one.context
+    return f"{one.context} {one.passages}".strip() if context == "passages" else one.context
 
 
 def render(figures: Mapping[str, Mapping[str, float]]) -> str:

@@ -37,8 +37,6 @@ _FAMILIES = dict(zip(("person", "place", "group", "work"), (frozenset({"person"}
 _GENERAL = frozenset(word for family in ("places", "groups", "works") for word in english.words("families", family))
 """Nouns that say the family alone: a place of birth is no census-designated place."""
 _FEW = 5
-_MANY_VALUES = 1.0
-"""Decimal logarithm of how many values of a relation are nothing out of the way in a small store."""
 _NEIGHBOURS = 400
 _SECOND = 40
 _WITHIN = frozenset({"P131", "P17", "P27", "P30"})
@@ -118,6 +116,8 @@ class CandidateReader:
         if said.stems:
             known = {stem for stem, _ in self._profile(id)} | {noun[:5] for noun in class_nouns(self._store, id)}
             features["words_said"] = len(said.stems & known) / len(said.stems)
+            if not said.stems & known and self._store.stored_description(id):
+                features["words_other"] = 1.0
         if said.years and (years := self._all_years(id)):
             if said.years & years:
                 features["year_said"] = 1.0
@@ -164,8 +164,7 @@ class CandidateReader:
         if not relation:
             return {}
         common = self._store.count_subjects(relation, id)
-        values = math.log10(1 + common)
-        features = {"values": values, "values_many": max(values - _MANY_VALUES, 0.0)}
+        features = {"values": math.log10(max(common, 1))}  # a single one tells nothing
         if nouns := self._nouns_of_relation(relation):
             own = class_nouns(self._store, id) or [self._read_noun(id)]
             shares = [nouns.get(one, 0.0) for one in own]

@@ -22,7 +22,7 @@ from hopwright.knowledge.wikidata.name_description import describe_name
 from hopwright.knowledge.wikidata.store import GraphStore, NameMatch
 from hopwright.text.folding import fold
 
-PROBABLE = 0.7
+PROBABLE = 0.72
 """A candidate is linked from this probability on."""
 _MOST = 64
 
@@ -115,8 +115,6 @@ class Linker:
             features |= reader.fit(id, told, "told")
             features |= reader.compare_name(id, match, name, said, hidden=hidden)
             features |= reader.compare_relation(id, relation, subject)
-            if "alias_unlike" in features or "alias_part" in features:
-                features["alias_untypical"] = max(-1.0 - features.get("typical", 0.0), 0.0)
             features["label"] = float(match.by_label)
             features["degree"] = math.log10(1 + match.degree)
             if text.stems and told.noun:

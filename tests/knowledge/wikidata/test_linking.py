@@ -160,9 +160,10 @@ def test_alternative_answers_are_used_only_as_variants(towns: Linker) -> None:
     assert linked(towns.link("New Sabel", aliases=["Arden"])).startswith("no entity")
 
 
-def test_a_unique_name_needs_no_context_but_what_is_asked(towns: Linker) -> None:
-    assert linked(towns.link("port sabel", question="In which city was Rolf Ekman born?")) == "Q12"
-    assert "may well mean none" in linked(towns.link("port sabel"))
+def test_what_is_asked_makes_a_unique_name_more_certain(towns: Linker) -> None:
+    asked, bare = towns.link("port sabel", question="In which city was Rolf Ekman born?"), towns.link("port sabel")
+    assert isinstance(asked, EntityLink) and asked.entity == "Q12"
+    assert not isinstance(bare, EntityLink) or bare.probability < asked.probability
     assert linked(towns.link("Ada Lindqvist", question="Who directed Arden?")) == "Q4"
 
 
