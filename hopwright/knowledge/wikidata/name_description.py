@@ -106,12 +106,12 @@ def _read_around(before: str, after: str) -> list[str]:
     """Nouns of a kind that the words on both sides of a name call it."""
     if _KIN_AFTER.match(after) or _KIN_BEFORE.search(before):
         return ["person"]
-    said = _WORD_BEFORE.search(before) or _LIST_BEFORE.search(before)
-    noun = said[1] if said else ""
-    if not kinds_of_noun(head_noun(noun)) and "?" in after and (choice := _CHOICE_BEFORE.search(before)):
-        noun = "person" if choice[1] else choice[2]
-    noun = head_noun(noun)
-    return [noun] if kinds_of_noun(noun) else []
+    choice = _CHOICE_BEFORE.search(before) if "?" in after else None
+    if choice and choice[1]:
+        return ["person"]
+    said = (_WORD_BEFORE.search(before), _LIST_BEFORE.search(before))
+    words = [*(found[1] for found in said if found), *([choice[2]] if choice else [])]
+    return [noun for noun in map(head_noun, words) if kinds_of_noun(noun)][:1]
 
 
 def _find_places(bare: str, text: str) -> list[int]:
