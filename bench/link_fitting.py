@@ -35,9 +35,9 @@ _BEGIN: Tables = {
         "silent": -0.55, "size": -0.85, "years": 0.75,
     },
     "NAMED": {
-        "alias_former": -3.0, "alias_whole": -3.0, "inexact": -2.0, "kind_said": 1.0, "longer": -6.0, "loose": -2.0,
-        "misfit_said": -2.0, "noun_said": 2.0, "other_year_said": -4.0, "stripped": -1.0, "words_other": -1.0,
-        "year_said": 2.0,
+        "alias_former": -3.0, "alias_person": -1.5, "alias_whole": -3.0, "inexact": -2.0, "kind_said": 1.0,
+        "longer": -6.0, "loose": -2.0, "misfit_said": -2.0, "noun_said": 2.0, "other_year_said": -4.0,
+        "stripped": -1.0, "words_other": -1.0, "year_said": 2.0,
     },
 }  # fmt: skip
 """Where the fit begins: the weights of homonyms alone, and by hand those of what few of the names have."""

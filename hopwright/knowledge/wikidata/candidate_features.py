@@ -136,8 +136,10 @@ class CandidateReader:
         }
         if hidden:
             features[f"hidden_{family}"] = 1.0
-        if said.longer and family == "person":
+        if family == "person" and said.longer:
             features["longer"] = 1.0
+        if family == "person" and not match.by_label:  # short and full forms of common names are other people's names
+            features["alias_person"] = 1.0
         return features
 
     def _compare_spelling(self, id: str, match: NameMatch, name: str) -> dict[str, float]:
