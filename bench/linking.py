@@ -215,6 +215,10 @@ def gather_cases(store: GraphStore, names: Sequence[NamedEntity]) -> dict[NamedE
         for context in dict.fromkeys(pick_context(one, kind) for kind in ("question", "nothing", "passages")):
             some = make_case(linker, store, one.name, one.entity, one.question, context, 1.0)
             cases.setdefault(one, []).extend(some)
+        subject, arrow, relation = one.question.partition(" >> ")
+        if arrow:  # anchors ask in words, which tell the kind and no relation
+            words = f"What is the {relation} of {subject}?"
+            cases[one] += make_case(linker, store, one.name, one.entity, words, one.context, 1.0)
     return cases
 
 
