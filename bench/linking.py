@@ -7,8 +7,11 @@ STORE is a graph store (`hopwright graph ingest`); it should not be one into whi
 subjects and objects of evidence triples and titles of supporting passages; an object is linked with its triple as
 question, every name with the multi-hop question as context. A name is linkable if the entity meant is in the store and
 bears the name there, and ambiguous if several do. Half of the questions, by a hash of their ids, is for fitting, and
-figures are those of the other half. `--fit` prints the weights that fit the first half, the homonyms of the store's
-own facts (half of their names), and the same homonyms without the entity that is meant.
+figures are those of the other half, with Wilson's intervals. Some rows of the data set give two entities each other's
+names: the figures are those as published, and again without such names (`uncrossed`). `--fit` prints the weights that
+fit the first half (without such names, with those of rows in disorder), the homonyms of the store's own facts (half of
+their names), and the same homonyms without the entity that is meant; and how the fit does on the first half, each fifth
+linked with the weights of the others.
 """
 
 from __future__ import annotations
@@ -20,21 +23,24 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from data_sets import read_lines
+from link_fitting import FitCase, fit, pick_best
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from hopwright.knowledge.wikidata import link_model
 from hopwright.knowledge.wikidata.entity_kinds import describe_kind
 from hopwright.knowledge.wikidata.linking import EntityLink, Linker, describe_alone
+from hopwright.knowledge.wikidata.name_description import strip_brackets
 from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.scoring.intervals import find_share
+from hopwright.text.folding import fold
 from tests.knowledge.wikidata.homonyms import make_cases
 
 _ID = re.compile(r"Q\d+")
@@ -43,9 +49,8 @@ _ORDERED = ("compositional", "comparison", "inference")
 _HOMONYMS = 0.03
 _REMOVED = 0.015
 """Weights of a homonym, and of one without the entity that is meant, where a name of 2WikiMultihopQA has 1."""
-_SHRINK = 0.5
-"""Penalty per squared difference of a weight from where the fit begins."""
 _BINS = 10
+_FOLDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +62,10 @@ class NamedEntity:
     question: str
     context: str
     passages: str
+    row: str
     held_out: bool
-
-
-@dataclass(frozen=True, slots=True)
-class FitCase:
-    """One choice to fit: features of each candidate, of the name alone, and the right one (-1: none of them)."""
-
-    candidates: Sequence[Mapping[str, float]]
-    alone: Mapping[str, float]
-    told: bool
-    right: int
-    weight: float
+    crossed: bool = False
+    """The row gives the name to another entity than the one that bears it, and which the row names otherwise."""
 
 
 def main() -> None:
@@ -85,9 +82,13 @@ def main() -> None:
         print("needs --store and --wiki2: the data set is not shipped")
         return
     store = GraphStore.open(options.store)
-    names = list(read_names(options.wiki2, read_passages(options.passages)))
+    names = mark_crossed(store, list(read_names(options.wiki2, read_passages(options.passages))))
     if options.fit:
-        print(json.dumps(fit(gather_cases(store, names)), indent=1))
+        fitting = [one for one in names if not one.held_out and not one.crossed]
+        fitting += [one for one in read_unordered(options.wiki2, store) if not one.held_out]
+        cases, homonyms = gather_cases(store, fitting), gather_homonyms(store)
+        print(json.dumps(fit([*(case for some in cases.values() for case in some), *homonyms]), indent=1))
+        print(render_cross_validation(store, cross_validate(cases, homonyms), fitting))
         return
     linker = Linker(store)
     figures = {
@@ -104,10 +105,35 @@ def read_passages(path: Path | None) -> dict[str, str]:
     return {row["title"]: row["text"] for row in read_lines(path)} if path else {}
 
 
+def read_unordered(path: Path, store: GraphStore) -> Iterator[NamedEntity]:
+    """Names of rows that list their entities in another order than their passages, for the fit alone.
+
+    Which entity a name means is told where one of the row's entities bears it in the store; a name that none of them
+    bears means nobody there.
+    """
+    for row in read_lines(path):
+        if row["type"] in _ORDERED or row["evidences_id"]:
+            continue
+        entities = set(row["entity_ids"].split("_"))
+        titles = dict.fromkeys(title for title, _ in row["supporting_facts"])
+        bare = {fold(strip_brackets(title)) for title in titles}
+        found = [(title, "") for title in titles]
+        for subject, relation, value in row["evidences"]:
+            found += [(subject, ""), (value, f"{subject} >> {relation}")] if fold(value) in bare else []
+        for name, question in dict.fromkeys(found):
+            borne = entities.intersection(store.id_of(match.entity) for match in store.matches(name))
+            if len(borne) < 2:
+                yield NamedEntity(name, "".join(borne), question, row["question"], "", row["_id"], is_held_out(row))
+
+
+def is_held_out(row: Mapping[str, Any]) -> bool:
+    """Whether figures are made of the row; the others are for the fit."""
+    return bool(int(hashlib.sha256(row["_id"].encode()).hexdigest(), 16) & 2)
+
+
 def read_names(path: Path, passages: Mapping[str, str]) -> Iterator[NamedEntity]:
     """The names whose entity is known, each once in a question, an object once in each of its triples."""
     for row in read_lines(path):
-        held = bool(int(hashlib.sha256(row["_id"].encode()).hexdigest(), 16) & 2)
         titles = list(dict.fromkeys(title for title, _ in row["supporting_facts"]))
         texts = " ".join(passages[title] for title in titles if title in passages)
         found: list[tuple[str, str, str]] = []
@@ -120,7 +146,22 @@ def read_names(path: Path, passages: Mapping[str, str]) -> Iterator[NamedEntity]
             found += [(title, id, "") for title, id in zip(titles, entities, strict=True)]
         for name, id, question in dict.fromkeys(found):
             if _ID.fullmatch(id or ""):
-                yield NamedEntity(name, id, question, row["question"], texts, held)
+                yield NamedEntity(name, id, question, row["question"], texts, row["_id"], is_held_out(row))
+
+
+def mark_crossed(store: GraphStore, names: Sequence[NamedEntity]) -> list[NamedEntity]:
+    """The names, those marked whose entity does not bear them while another entity of their row does."""
+    borne = {id: {fold(one) for one in (store.label(id), *store.aliases(id))} for id in {one.entity for one in names}}
+    rows: dict[str, set[str]] = {}
+    for one in names:
+        rows.setdefault(one.row, set()).add(one.entity)
+    marked = []
+    for one in names:
+        name = fold(strip_brackets(one.name))
+        others = rows[one.row] - {one.entity}
+        crossed = name not in borne[one.entity] and any(name in borne[other] for other in others)
+        marked.append(replace(one, crossed=crossed))
+    return marked
 
 
 def measure(linker: Linker, store: GraphStore, names: Sequence[NamedEntity], context: str) -> dict[str, float]:
@@ -132,7 +173,8 @@ def measure(linker: Linker, store: GraphStore, names: Sequence[NamedEntity], con
         bearers = [store.id_of(match.entity) for match in store.matches(one.name)]
         link = linker.link(one.name, question=one.question, context=pick_context(one, context))
         linked, right = isinstance(link, EntityLink), isinstance(link, EntityLink) and link.entity == one.entity
-        for group in ("", *(["ambiguous "] if len(bearers) > 1 else [])):
+        groups = ["", *(["ambiguous "] if len(bearers) > 1 else []), *([] if one.crossed else ["uncrossed "])]
+        for group in groups:
             total[f"{group}names"] += 1
             total[f"{group}in store"] += one.entity in store
             total[f"{group}linkable"] += one.entity in bearers
@@ -140,10 +182,12 @@ def measure(linker: Linker, store: GraphStore, names: Sequence[NamedEntity], con
             total[f"{group}right"] += right
             total[f"{group}linked in store"] += linked and one.entity in store
     figures: dict[str, float] = dict(total)
-    for group in ("", "ambiguous "):
-        figures[f"{group}precision"] = total[f"{group}right"] / max(total[f"{group}linked"], 1)
-        figures[f"{group}precision in store"] = total[f"{group}right"] / max(total[f"{group}linked in store"], 1)
-        figures[f"{group}recall"] = total[f"{group}right"] / max(total[f"{group}linkable"], 1)
+    shares = (("precision", "linked"), ("precision in store", "linked in store"), ("recall", "linkable"))
+    for group in ("", "ambiguous ", "uncrossed "):
+        for share, whole in shares:
+            estimate = find_share(total[f"{group}right"], total[f"{group}{whole}"])
+            figures[f"{group}{share}"] = estimate.value or 0.0
+            figures[f"{group}{share}, from"], figures[f"{group}{share}, to"] = estimate.low or 0.0, estimate.high or 0.0
     return figures
 
 
@@ -151,7 +195,7 @@ def pick_context(one: NamedEntity, context: str) -> str:
     """The text around the name: the question, nothing, or the question with its supporting passages."""
     if context == "nothing":
         return ""
-    return f"{one.context} {one.passages}" if context == "passages" else one.context
+    return f"{one.context} {one.passages}".strip() if context == "passages" else one.context
 
 
 def render(figures: Mapping[str, Mapping[str, float]]) -> str:
@@ -163,20 +207,61 @@ def render(figures: Mapping[str, Mapping[str, float]]) -> str:
     return "\n".join(lines)
 
 
-def gather_cases(store: GraphStore, names: Sequence[NamedEntity]) -> list[FitCase]:
-    """The fitting half of the names, in every context, and half of the homonyms."""
+def gather_cases(store: GraphStore, names: Sequence[NamedEntity]) -> dict[NamedEntity, list[FitCase]]:
+    """The choices that each name offers in every context; that of the question comes first."""
+    linker = Linker(store)
+    cases: dict[NamedEntity, list[FitCase]] = {}
+    for one in names:
+        for context in dict.fromkeys(pick_context(one, kind) for kind in ("question", "nothing", "passages")):
+            some = make_case(linker, store, one.name, one.entity, one.question, context, 1.0)
+            cases.setdefault(one, []).extend(some)
+        subject, arrow, relation = one.question.partition(" >> ")
+        if arrow:  # anchors ask in words, which tell the kind and no relation
+            words = f"What is the {relation} of {subject}?"
+            cases[one] += make_case(linker, store, one.name, one.entity, words, one.context, 1.0)
+    return cases
+
+
+def gather_homonyms(store: GraphStore) -> list[FitCase]:
+    """Half of the homonyms of the store's facts, and the same without the entity that is meant."""
     linker = Linker(store)
     cases = []
-    for one in names:
-        if not one.held_out:
-            for context in dict.fromkeys(pick_context(one, kind) for kind in ("question", "nothing", "passages")):
-                cases += make_case(linker, store, one.name, one.entity, one.question, context, 1.0)
     for homonym in make_cases(store):
         if int(hashlib.sha256(homonym.name.casefold().encode()).hexdigest(), 16) & 1:
             arguments = (linker, store, homonym.name, homonym.entity, homonym.question, homonym.context)
             cases += make_case(*arguments, _HOMONYMS)
             cases += make_case(*arguments, _REMOVED, removed=True)
     return cases
+
+
+def cross_validate(
+    cases: Mapping[NamedEntity, Sequence[FitCase]], homonyms: Sequence[FitCase]
+) -> list[tuple[float, bool]]:
+    """Probability of the best candidate of each name in its question, and whether it is right.
+
+    Each fifth of the questions has the weights that fit the others.
+    """
+    folds = {one: int(hashlib.sha256(one.row.encode()).hexdigest(), 16) // 4 % _FOLDS for one in cases}
+    given = []
+    for fold_number in range(_FOLDS):
+        others = [case for one, some in cases.items() if folds[one] != fold_number for case in some]
+        tables = fit([*others, *homonyms])
+        for one, some in cases.items():
+            if folds[one] == fold_number and some:
+                given.append(pick_best(some[0], tables))
+    return given
+
+
+def render_cross_validation(
+    store: GraphStore, given: Sequence[tuple[float, bool]], names: Sequence[NamedEntity]
+) -> str:
+    """What limits of the probability give."""
+    linkable = sum(one.entity in {store.id_of(match.entity) for match in store.matches(one.name)} for one in names)
+    lines = ["limit  linked  right of the linked  of the linkable"]
+    for limit in (0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9):
+        linked = [right for chance, right in given if chance >= limit]
+        lines.append(f"{limit:5}{len(linked):8}{sum(linked) / max(len(linked), 1):21.3f}{sum(linked) / linkable:17.3f}")
+    return "\n".join(lines)
 
 
 def make_case(
@@ -192,74 +277,12 @@ def make_case(
     return [
         FitCase(
             [one.features for one in scored],
-            describe_alone(name, question, len(scored)),
+            describe_alone(question, len(scored)),
             bool(describe_kind(context, name).noun),
             ids.index(entity) if entity in ids else -1,
             weight,
         )
     ]
-
-
-def fit(cases: Sequence[FitCase]) -> dict[str, dict[str, float]]:
-    """Weights by table, near those that the fit begins from."""
-    named = ("said", "alias", "loose", "stripped", "values", "typical", "other_fact", "is_", "degree_asked")
-    keys = sorted({key for case in cases for one in case.candidates for key in one})
-    shared = [key for key in keys if any(part in key for part in named)]
-    own = [key for key in keys if key not in shared]
-    untold = [key for key in own if "told" not in key and not key.endswith("in_text")]
-    alone = sorted({key for case in cases for key in case.alone})
-    tables = {"TOLD": own, "UNTOLD": untold, "NAMED": shared, "ABSENT": alone}
-    places = {pair: place for place, pair in enumerate((table, key) for table, keys in tables.items() for key in keys)}
-    begin = np.zeros(len(places))
-    for (table, key), place in places.items():
-        if table == "TOLD" and key != "found":
-            begin[place] = link_model.TOLD.get(key, 0.0)
-        elif table == "UNTOLD" and key != "found":
-            begin[place] = 0.5 * link_model.TOLD.get(key, 0.0) + (1.8 if key == "degree" else 0.0)
-    prepared = [prepare(case, places) for case in cases]
-    done = minimize(loss, begin, args=(prepared, begin), jac=True, method="L-BFGS-B", options={"maxiter": 500})
-    result: dict[str, dict[str, float]] = {table: {} for table in tables}
-    for (table, key), place in places.items():
-        result[table][key] = round(float(done.x[place]), 2)
-    return result
-
-
-Prepared = tuple[NDArray[Any], NDArray[Any], int, float]
-
-
-def prepare(case: FitCase, places: Mapping[tuple[str, str], int]) -> Prepared:
-    """Features as a matrix whose last row is the outcome that nobody is meant, fixed scores, the right row, weight.
-
-    In a text that tells, another row stands for the outcome that it leaves open which one.
-    """
-    count = len(case.candidates)
-    rows = count + 1 + (case.told and count > 1)
-    matrix, fixed = np.zeros((rows, len(places))), np.zeros(rows)
-    for row, features in enumerate(case.candidates):
-        for key, value in features.items():
-            for table in ("TOLD" if case.told else "UNTOLD", "NAMED"):
-                if (table, key) in places:
-                    matrix[row, places[table, key]] = value
-    for key, value in case.alone.items():
-        matrix[count, places["ABSENT", key]] = value
-    if rows > count + 1:
-        fixed[count + 1] = link_model.NEITHER
-    return matrix, fixed, case.right if case.right >= 0 else count, case.weight
-
-
-def loss(
-    weights: NDArray[Any], prepared: Sequence[Prepared], begin: NDArray[Any]
-) -> tuple[float, NDArray[Any]]:  # fmt: skip
-    """Negative log-likelihood with the penalty, and its gradient."""
-    away = weights - begin
-    value, gradient = _SHRINK * float(away @ away), 2 * _SHRINK * away
-    for matrix, fixed, right, weight in prepared:
-        scores = matrix @ weights + fixed
-        chances = np.exp(scores - scores.max())
-        chances /= chances.sum()
-        value -= weight * float(np.log(chances[right] + 1e-12))
-        gradient += weight * (chances @ matrix - matrix[right])
-    return value, gradient
 
 
 def plot_calibration(linker: Linker, store: GraphStore, names: Sequence[NamedEntity], path: Path) -> None:
@@ -288,7 +311,7 @@ def list_chances(linker: Linker, store: GraphStore, names: Sequence[NamedEntity]
         scored = linker.score(matches, one.name, one.question, one.context) if matches else []
         if scored:
             told = bool(describe_kind(one.context, one.name).noun)
-            alone = describe_alone(one.name, one.question, len(scored))
+            alone = describe_alone(one.question, len(scored))
             given.append(link_model.find_chances([each.score for each in scored], alone, told=told).candidates[0])
             right.append(scored[0].id == one.entity)
     return np.array(given), np.array(right, float)

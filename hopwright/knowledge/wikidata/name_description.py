@@ -17,16 +17,32 @@ _BRACKET_AFTER = re.compile(r"\s*\(([^()]*)\)")
 _YEAR = re.compile(r"(?<!\d)(1\d{3}|20\d{2})(?!\d)")
 _WORD = re.compile(r"\w+")
 _WORD_BEFORE = re.compile(r"([a-z]+) $")
+_KIN = (
+    r"(?:(?:step|grand)?(?:father|mother|son|daughter|child|children|parent)s?(?:-in-law)?"
+    r"|husband|wife|spouse|widow|brother|sister|sibling|uncle|aunt)"
+)
+_KIN_AFTER = re.compile(rf"\s*(?:\([^()]*\))?['’]s (?:[a-z]+ )?{_KIN}\b")
+_KIN_BEFORE = re.compile(rf"\b{_KIN} of $")
+_LIST_BEFORE = re.compile(r"\b([a-z]+) (?:[^a-z\s]\S* )+(?:and|or) $")
+_CHOICE_BEFORE = re.compile(r"(?:^|[.?!] )(?:(Who)|(?:Which|What) ([a-z]+))\b[^,?]*, (?:[^?]* or )?$")
+_LONGER_AFTER = re.compile(r",? (?:\d+(?i:st|nd|rd|th)\b|[A-Z])")
+_AROUND = 300
+"""Characters before and after a name that may say what it is."""
 _SMALL = frozenset({"of", "the", "and", "for", "de", "la", "du"})
 
 
 @dataclass(frozen=True, slots=True)
 class NameDescription:
-    """What is said of a name: the head nouns, the years in its brackets (four digits), the stems of the brackets."""
+    """What is said of a name: the head nouns, the years in its brackets (four digits), the stems of the brackets.
+
+    `found`: the text holds the name. `longer`: it does so only as the beginning of a longer name.
+    """
 
     nouns: tuple[str, ...] = ()
     years: frozenset[int] = frozenset()
     stems: frozenset[str] = frozenset()
+    found: bool = False
+    longer: bool = False
 
 
 def strip_brackets(name: str) -> str:
@@ -35,24 +51,31 @@ def strip_brackets(name: str) -> str:
 
 
 def describe_name(name: str, text: str) -> NameDescription:
-    """Read the brackets at the end of the name, or after it in the text, and a noun of a kind right before it there.
+    """Read the brackets at the end of the name, or after it in the text, and what the words around it there call it.
 
-    `Devotion (1950 film)` is a film of 1950, and so is `Devotion` in a text that has it with these brackets.
+    `Devotion (1950 film)` is a film of 1950, and so is `Devotion` in a text that has it with these brackets. A noun of
+    a kind may stand right before the name, before a list with it (`the films Arden and Devotion`) or in a question
+    that offers it (`Which film is older, Arden or Devotion?`); whoever has kin is a person.
     """
     bare = strip_brackets(name)
     own = _BRACKET.search(name)
     said = own[1] if own and bare != name else ""
     nouns: list[str] = []
-    for place in _find_places(bare, text):
+    places = _find_places(bare, text)
+    for place in places:
         after = _BRACKET_AFTER.match(text, place + len(bare))
         said = said or (after[1] if after else "")
-        before = _WORD_BEFORE.search(text[:place])
-        if before and kinds_of_noun(noun := head_noun(before[1])):
-            nouns.append(noun)
+        nouns += _read_around(text[max(place - _AROUND, 0) : place], text[place + len(bare) :][:_AROUND])
     years = frozenset(map(int, _YEAR.findall(said)))
     if noun := head_noun(_YEAR.sub(" ", said).strip(" ,;-–")):
         nouns.insert(0, noun)
-    return NameDescription(tuple(dict.fromkeys(nouns)), years, frozenset(content_stems(_YEAR.sub(" ", said))))
+    return NameDescription(
+        tuple(dict.fromkeys(nouns)),
+        years,
+        frozenset(content_stems(_YEAR.sub(" ", said))),
+        found=bool(places),
+        longer=bool(places) and all(_LONGER_AFTER.match(text, place + len(bare)) for place in places),
+    )
 
 
 def find_years(text: str) -> frozenset[int]:
@@ -77,6 +100,18 @@ def compare_alias(name: str, label: str) -> AliasLikeness:
         if len(held) > 1 and letters == "".join(word[0] for word in held):
             return "initials"
     return "unlike"
+
+
+def _read_around(before: str, after: str) -> list[str]:
+    """Nouns of a kind that the words on both sides of a name call it."""
+    if _KIN_AFTER.match(after) or _KIN_BEFORE.search(before):
+        return ["person"]
+    choice = _CHOICE_BEFORE.search(before) if "?" in after else None
+    if choice and choice[1]:
+        return ["person"]
+    said = (_WORD_BEFORE.search(before), _LIST_BEFORE.search(before))
+    words = [*(found[1] for found in said if found), *([choice[2]] if choice else [])]
+    return [noun for noun in map(head_noun, words) if kinds_of_noun(noun)][:1]
 
 
 def _find_places(bare: str, text: str) -> list[int]:

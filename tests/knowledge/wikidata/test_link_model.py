@@ -14,7 +14,7 @@ scores = st.lists(st.floats(-30, 30), min_size=1, max_size=8)
 
 @given(scores, st.booleans())
 def test_probabilities_keep_the_order_of_scores_and_sum_to_one_at_most(values: list[float], told: bool) -> None:
-    chances = find_chances(values, describe_alone("Arden", "", len(values)), told=told)
+    chances = find_chances(values, describe_alone("", len(values)), told=told)
     total = sum(chances.candidates) + chances.absent
     assert total <= 1 + 1e-9 and min(*chances.candidates, chances.absent) >= 0
     if not told or len(values) == 1:
@@ -27,7 +27,7 @@ def test_probabilities_keep_the_order_of_scores_and_sum_to_one_at_most(values: l
 def test_what_speaks_for_the_only_bearer_speaks_against_nobody_being_meant(
     score: float, more: float, told: bool
 ) -> None:
-    alone = describe_alone("Port Sabel", "", 1)
+    alone = describe_alone("", 1)
     less, greater = (find_chances([one], alone, told=told) for one in (score, score + more))
     assert greater.absent < less.absent
 

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hopwright.knowledge.wikidata.name_description import (
+    NameDescription,
     compare_alias,
     describe_name,
     find_years,
@@ -25,6 +26,11 @@ words = st.text("abcdefg XYZ.-", min_size=1, max_size=20).filter(lambda text: an
         ("John Wilson (Ontario politician, born 1807)", "", "politician", {1807}),
         ("Arden", "Who lives in the city Arden?", "city", set()),
         ("Hermann (1825–1901)", "", "", {1825, 1901}),
+        ("Devotion", "Did the films Port Sabel and Devotion come out in one year?", "film", set()),
+        ("Devotion", "Which film came out earlier, Port Sabel or Devotion?", "film", set()),
+        ("Ada Lindqvist", "Who was born first, Ada Lindqvist or Rolf Ekman?", "person", set()),
+        ("Ada Lindqvist", "Where was Ada Lindqvist's paternal grandfather born?", "person", set()),
+        ("Ada Lindqvist", "Where was the mother of Ada Lindqvist born?", "person", set()),
     ],
 )
 def test_brackets_and_the_noun_before_are_read(name: str, text: str, noun: str, years: set[int]) -> None:
@@ -34,8 +40,24 @@ def test_brackets_and_the_noun_before_are_read(name: str, text: str, noun: str, 
 
 
 def test_words_that_are_no_kind_say_nothing() -> None:
-    assert describe_name("Arden", "Who lives in Arden?") == describe_name("Arden", "")
+    assert describe_name("Arden", "Who lives in Arden?") == NameDescription(found=True)
+    assert describe_name("Arden", "") == NameDescription()
     assert describe_name("Arden", "Hardened (1950 film)").years == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "longer"),
+    [
+        ("Who was the father of Alfred, Duke of Arden?", True, True),
+        ("Who was the father of Alfred, 1St Baron Sabel?", True, True),
+        ("Did Alfred know Alfred Lindqvist?", True, False),
+        ("Who was Alfred?", True, False),
+        ("Who was Alfreda?", False, False),
+    ],
+)
+def test_a_name_that_goes_on_is_another_name(text: str, found: bool, longer: bool) -> None:
+    said = describe_name("Alfred", text)
+    assert (said.found, said.longer) == (found, longer)
 
 
 @given(words, st.text(max_size=40))
