@@ -288,9 +288,11 @@ class GraphTraversals:
                 for value in sorted(one for one, count in counts.items() if count > 1):
                     places = [place for place, objects in enumerate(held) if value in objects]
                     own = tuple(members[place] for place in places)
+                    # Who is told of no winner of a year does not know that it was nobody's first title.
+                    before, after = held[: places[0]], held[places[-1] + 1 :]
                     sides = (
-                        entry.ends != "last" and places[0] > 0,
-                        entry.ends != "first" and places[-1] < len(members) - 1,
+                        entry.ends != "last" and bool(before) and all(before),
+                        entry.ends != "first" and bool(after) and all(after),
                     )
                     if self.nameable(value) and all(map(self.nameable, own)):
                         found.setdefault(value, []).append(Recurrence(series, column, own, *sides))

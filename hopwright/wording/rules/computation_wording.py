@@ -214,8 +214,8 @@ class ComputationVerbaliser:
         raise ExpressionError(f"no words for {expression}")
 
     def _ask_next(self, form: NextOfList, say: Say) -> str:
-        """`Which film came right after "Bullitt" in its director's work?`; `What was the first film by Peter Yates to
-        come out after "Bullitt"?` where an earlier hop has found him, or the question has named him.
+        """`Which film came right after "Bullitt" in its director's filmography?`; `What was the first film by Peter
+        Yates to come out after "Bullitt"?` where an earlier hop has found him, or the question has named him.
         """
         turn, side = ("first", "after") if form.later else ("last", "before")
         noun = self._text.table.entity[form.property].member.removesuffix(_BY_OWNER)
@@ -223,7 +223,7 @@ class ComputationVerbaliser:
         chosen = self._read_chosen(form)
         if chosen is None or chosen.members is None:
             role = self._text.table.entity[form.maker].role
-            return f"Which {noun} came right {side} {say(form.reference)} in its {role}'s work?"
+            return f"Which {noun} came right {side} {say(form.reference)} in its {role}'s filmography?"
         owner = self._text.stated(chosen.members.shared)
         return f"What was the {turn} {noun} by {owner} to {to} {side} {say(form.reference)}?"
 
@@ -238,10 +238,10 @@ class ComputationVerbaliser:
         noun = self._text.table.entity[form.property].member.removesuffix(_BY_OWNER)
         made = self._text.table.entity[form.property].made
         if form.reference.startswith("Q"):
-            whose = self._text.find_possessive(self._text.find_lookup(form.reference, form.maker))
-            if not whose:
+            he = self._text.find_pronoun(self._text.find_lookup(form.reference, form.maker))
+            if not he or not made:
                 raise ExpressionError("no words for whose work is next")
-            return f"{whose} {'next' if form.later else 'previous'} one"
+            return f"the {noun.split()[-1]} that {he} {f'{made} next' if form.later else f'had {made} just before'}"
         chosen = self._read_chosen(form)
         if chosen is None or chosen.members is None or not made:
             raise ExpressionError(f"no words for what is next in {form.property}")
@@ -390,7 +390,7 @@ class ComputationVerbaliser:
 
     def _tell_others(self, form: Extreme, members: Members) -> bool:
         """Whether a sentence before the question tells of several that came out on one side of a death: `The director
-        of X released further feature films after its screenwriter died.`
+        of X released more feature films after its screenwriter died.`
 
         In `the first film by the director of X to come out after its screenwriter died` it is open whose screenwriter
         that is.
@@ -405,8 +405,7 @@ class ComputationVerbaliser:
         nouns = pluralise(entry.member.removesuffix(_BY_OWNER))
         told = self._pick(
             (
-                f"{upper_first(owner)} {brought} further {nouns} {when}.",
-                f"{upper_first(when)}, {owner} {brought} further {nouns}.",
+                f"{upper_first(owner)} {brought} more {nouns} {when}.",
                 f"Several {nouns} by {owner} {self._say_came(form, 'were')} {when}.",
             )
         )
@@ -468,8 +467,8 @@ class ComputationVerbaliser:
 
     def _tell_made_with(self, form: Extreme, members: Members) -> bool:
         """Whether a sentence before the question tells of several works by who made a named one and somebody who had a
-        part in the next: `The director of "Hud" made several feature films with the screenwriter of his next one.`, or
-        `Several feature films by the director of "Hud" have the same screenwriter as his next one.`
+        part in the next: `The director of "Hud" made several feature films with the screenwriter of the film that he
+        made next.`
         """
         partner = self._text.step(members.partner).derivation if members.partner.startswith("hop") else None
         if not isinstance(partner, Lookup) or not partner.subject.startswith("hop"):
@@ -477,12 +476,7 @@ class ComputationVerbaliser:
         if not isinstance(read_computation(self._text.step(partner.subject).derivation), NextOfList):
             return False
         entry, said = self._text.table.entity[members.property], self._text.described
-        role = self._text.table.entity[partner.property].role
-        nouns = pluralise(entry.member.removesuffix(_BY_OWNER))
-        same = self._refer([members.partner], f"the same {role} as {said(partner.subject)}")
-        with_partner = self._fill_joint(entry.together_told, members, said)
-        told = self._pick((with_partner, f"several {nouns} by {said(members.shared)} have {same}"))
-        self._text.openings.append(f"{upper_first(told)}.")
+        self._text.openings.append(f"{upper_first(self._fill_joint(entry.together_told, members, said))}.")
         return True
 
     def _say_those(self, members: Members, one: str) -> str:

@@ -30,7 +30,7 @@ from hopwright.planning.plan import PlanStep, named_entities
 from hopwright.records import Compute, Constraint, Derivation, Lookup, ReverseLookup
 from hopwright.records.values import EntityKind, render
 from hopwright.text.articles import article
-from hopwright.text.phrases import find_plain_noun, plain_noun, sentence
+from hopwright.text.phrases import plain_noun, sentence
 from hopwright.wording.marks import (
     MARK,
     is_marked,
@@ -60,8 +60,6 @@ _SHORT_PHRASE = 8
 _SHORT_NAME = 6
 """Words beyond which what others have in common has a sentence of its own before that."""
 _ONE = re.compile(r"\b[Oo]ne\b")
-_STRETCH = r"(?: (?:appointed|elected|held))?(?: between \d{4} and \d{4}| since \d{4}| up to (?:[A-Z]\w+ )?\d{4})?"
-"""How a wording bounds a series in time, after what its members are called."""
 _LIFETIME = 0.5
 """How often what came before somebody's death is said to have come in their lifetime."""
 _NOMINAL = 0.4
@@ -452,10 +450,6 @@ class PlanVerbaliser:
         scene = _ONE.sub(_say_several, self.table.entity[form.column].reverse_told, count=1)
         shared = self._describe_shared(form.reference)
         before: list[str] = []
-        noun = self.table.literal[form.series].series
-        said = self._spell(" ".join((*self.openings, shared)))
-        if scene.startswith("{o}") and " " in noun and noun in said and (plain := find_plain_noun(noun)):
-            scene = re.sub(rf"more than one {re.escape(noun)}{_STRETCH}", f"more than one such {plain}", scene)
         if "{o}" in scene[1:-3] and len(strip_marks(shared).split()) > _SHORT_NAME:
             before.append(f"{self.pick(TOLD_FRAMES).format(told=shared)}".rstrip(".") + ".")
             shared = f"that {self._name_role(form.reference, strip_marks(shared)).partition(' of ')[0]}"
@@ -666,7 +660,11 @@ class PlanVerbaliser:
 
     def find_possessive(self, reference: str) -> str:
         """`his` or `her` of whoever a reference means; empty where that is not known."""
-        return _POSSESSIVE.get(self._find_pronoun(self.entity(reference)), "") if reference else ""
+        return _POSSESSIVE.get(self.find_pronoun(reference), "")
+
+    def find_pronoun(self, reference: str) -> str:
+        """`he` or `she` of whoever a reference means; empty where that is not known."""
+        return self._find_pronoun(self.entity(reference)) if reference else ""
 
     def find_lookup(self, subject: str, property: str) -> str:
         """The hop that looks up a property of a subject; empty where none does."""
