@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from hopwright.checks.guessing import count_digit_edits
+from hopwright.checks.open_conditions import list_compared
 from hopwright.distractors.computation_slips import list_slips
 from hopwright.distractors.maker import DistractorMaker, OptionShortage, Reader, find_reader
 from hopwright.distractors.numeric_distractors import (
@@ -465,10 +466,8 @@ class TestOnTheSample:
             last = item.hops[-1]
             if not isinstance(last.derivation, Compute) or last.answer_type != "entity" or find_timeline(last):
                 continue
-            if whole := re.search(r"\ball\((P\d+), (?:hop(\d)|(Q\d+))\)", last.derivation.expression):
-                picked = sample.objects(whole[3] or item.hops[int(whole[2]) - 1].answer_id, whole[1])
-            else:
-                picked = re.findall(r"hop\d|Q\w+", last.derivation.expression)
+            answers = {hop.index: hop.answer_id or hop.answer for hop in item.hops}
+            picked = list_compared(last.derivation, answers, GraphFacts(sample, TABLE))
             assert len(set(picked)) >= 4, item.question
 
     def test_the_same_seed_makes_the_same_and_another_seed_others(self, items, sample):

@@ -30,6 +30,7 @@ from hopwright.planning.computation_forms import (
     GroupSize,
     NextHolder,
     NextMember,
+    NextOfList,
     Product,
     Rate,
     ShiftedYear,
@@ -95,14 +96,15 @@ EXAMPLES: dict[type, tuple[tuple[str, str], ...]] = {
     ),
 }
 """Expressions of each form as hop 7, and what the brief says of them."""
+ELSEWHERE = {ClaimComputation, NextMember, NextOfList, EndMember}
 UNPLANNED = {CountAhead, CountLater, CountMembers, Product}
 """Forms that no operation makes any more: what was made with them is read, nothing is worded."""
 _READ: TypeAdapter[Any] = TypeAdapter(Derivation)
 
 
 def test_every_form_has_an_example() -> None:
-    # For steps along a series see test_series and test_ends_of_series.
-    assert set(typing.get_args(Form)) == EXAMPLES.keys() | UNPLANNED | {ClaimComputation, NextMember, EndMember}
+    # For steps along series see test_series and test_ends_of_series; for what comes next in a list, test_next_of_lists.
+    assert set(typing.get_args(Form)) == EXAMPLES.keys() | UNPLANNED | ELSEWHERE
     for kind, examples in EXAMPLES.items():
         assert {type(read_form(expression)) for expression, _ in examples} == {kind}
 

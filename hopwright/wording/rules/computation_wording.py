@@ -214,44 +214,27 @@ class ComputationVerbaliser:
         raise ExpressionError(f"no words for {expression}")
 
     def _ask_next(self, form: NextOfList, say: Say) -> str:
-        """`Which film came right after "Bullitt" in its director's filmography?`; `What was the first film by Peter
-        Yates to come out after "Bullitt"?` where an earlier hop has found him, or the question has named him.
-        """
-        turn, side = ("first", "after") if form.later else ("last", "before")
+        """`Which film came right after "Bullitt" in its director's filmography?`"""
         noun = self._text.table.entity[form.property].member.removesuffix(_BY_OWNER)
-        to = self._text.table.literal[form.measure].to
-        chosen = self._read_chosen(form)
-        if chosen is None or chosen.members is None:
-            role = self._text.table.entity[form.maker].role
-            return f"Which {noun} came right {side} {say(form.reference)} in its {role}'s filmography?"
-        owner = self._text.stated(chosen.members.shared)
-        return f"What was the {turn} {noun} by {owner} to {to} {side} {say(form.reference)}?"
-
-    def _read_chosen(self, form: NextOfList) -> Extreme | None:
-        """What two made together, next to which something stands; None where the question names that."""
-        found = self._text.step(form.reference).derivation if form.reference.startswith("hop") else None
-        chosen = read_computation(found)
-        return chosen if isinstance(chosen, Extreme) and chosen.members is not None else None
+        side, role = "after" if form.later else "before", self._text.table.entity[form.maker].role
+        return f"Which {noun} came right {side} {say(form.reference)} in its {role}'s filmography?"
 
     def _name_next(self, form: NextOfList) -> str:
-        """`the next film that the director made after the last of them`."""
-        noun = self._text.table.entity[form.property].member.removesuffix(_BY_OWNER)
-        made = self._text.table.entity[form.property].made
+        """`the next film that the director made after the last of them`; `the film that he made next`, of a named one."""
+        entry, role = self._text.table.entity[form.property], self._text.table.entity[form.maker].role
+        noun = entry.member.removesuffix(_BY_OWNER)
         if form.reference.startswith("Q"):
-            he = self._text.find_pronoun(self._text.find_lookup(form.reference, form.maker))
-            if not he or not made:
-                raise ExpressionError("no words for whose work is next")
-            return f"the {noun.split()[-1]} that {he} {f'{made} next' if form.later else f'had {made} just before'}"
-        chosen = self._read_chosen(form)
-        if chosen is None or chosen.members is None or not made:
+            he = self._text.find_pronoun(self._text.find_lookup(form.reference, form.maker)) or f"the {role}"
+            when = f"{entry.made} next" if form.later else f"had {entry.made} just before"
+            return f"the {noun.split()[-1]} that {he} {when}"
+        joint = read_computation(self._text.step(form.reference).derivation)
+        if not isinstance(joint, Extreme) or joint.members is None or not entry.made:
             raise ExpressionError(f"no words for what is next in {form.property}")
-        beside = self._text.described(form.reference)
-        owner = chosen.members.shared
-        role = self._text.table.entity[form.maker].role
+        owner, beside = joint.members.shared, self._text.described(form.reference)
         maker = f"the {role}" if owner.startswith("hop") else self._text.described(owner)
         if form.later:
-            return f"the next {noun} that {maker} {made} after {beside}"
-        return f"the {noun} that {maker} {made} just before {beside}"
+            return f"the next {noun} that {maker} {entry.made} after {beside}"
+        return f"the {noun} that {maker} {entry.made} just before {beside}"
 
     def _finds_member(self, reference: str, series: str) -> bool:
         """Whether a hop finds a member of a series: a minister may have succeeded to another office, too."""

@@ -1,0 +1,95 @@
+"""What comes right after a work, or before it, in the list of whoever made it: found, proven, worded and told."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+
+import pytest
+
+from hopwright.knowledge.facts import GraphFacts
+from hopwright.knowledge.wikidata.properties import default_table
+from hopwright.knowledge.wikidata.source import WikidataSource
+from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.planning.computation_forms import Extreme, NextOfList, read_computation, read_form
+from hopwright.planning.expressions import evaluate
+from hopwright.planning.traversals import GraphTraversals
+from hopwright.records import Item
+from hopwright.wording.llm.computed import describe_computation
+from tests.drafts import draft_items, find_forms
+
+TABLE = default_table()
+RELEASE = TABLE.roles.release
+
+
+@pytest.fixture(scope="module")
+def asked(sample: GraphStore) -> list[tuple[Item, int, NextOfList]]:
+    """Drafts that ask for what comes next in a list, the place (from 0) of that hop, and what it computes."""
+    found = find_forms(draft_items(sample, 400), NextOfList)
+    assert len(found) >= 8
+    return found
+
+
+def test_an_expression_is_read_as_it_is_written() -> None:
+    for reference in ("hop3", "Q212129"):
+        for later in (True, False):
+            form = NextOfList(RELEASE, "P990207", "P57", reference, later)
+            assert read_form(form.write()) == form
+
+
+def test_it_stands_right_beside_in_the_whole_list(sample: GraphStore) -> None:
+    traversals = GraphTraversals(WikidataSource(sample))
+    facts, checked = traversals.facts, 0
+    for owner in sorted(traversals.list_owners):
+        for whole in traversals.whole_lists(owner):
+            for _, work in whole.dates if whole.measure == RELEASE else ():
+                for one in traversals.next_of_lists(work):
+                    if one.whole != whole:
+                        continue
+                    (own,) = facts.scalars(work, RELEASE)
+                    assert isinstance(own, dt.date)
+                    between = [date for date, _ in whole.dates if min(own, one.date) < date < max(own, one.date)]
+                    assert not between and (one.date > own) is one.later
+                    form = NextOfList(RELEASE, whole.property, one.maker, work, one.later)
+                    assert evaluate(form.write(), {}, facts) == one.work
+                    checked += 1
+    assert checked > 1_000
+
+
+def test_after_what_two_made_last_comes_something_else(
+    asked: list[tuple[Item, int, NextOfList]], sample: GraphStore
+) -> None:
+    facts = GraphFacts(sample, TABLE)
+    joint = [one for one in asked if one[2].reference.startswith("hop")]
+    assert joint
+    for item, place, form in joint:
+        before = item.hops[int(form.reference[3:]) - 1]
+        chosen = read_computation(before.derivation)
+        assert isinstance(chosen, Extreme) and chosen.members is not None and chosen.largest is form.later
+        partners = facts.objects(before.answer_id or "", chosen.members.credit)
+        assert set(partners).isdisjoint(facts.objects(item.hops[place].answer_id or "", chosen.members.credit))
+
+
+def test_a_sentence_tells_of_several_before_it_asks_for_the_next(asked: list[tuple[Item, int, NextOfList]]) -> None:
+    for item, place, form in asked:
+        sentence, _, _ = item.question.partition(". ")
+        assert " several " in sentence, item.question
+        if form.reference.startswith("hop"):
+            end = r"made after \{\d: the last of" if form.later else r"made just before \{\d: the first of"
+            assert re.search(end, item.marked), item.marked
+        else:
+            assert re.search(rf"{{{place + 1}: the film that s?he (?:made next|had made just before)}}", item.marked)
+
+
+def test_whoever_forgets_to_go_on_finds_an_option(asked: list[tuple[Item, int, NextOfList]]) -> None:
+    """Where it is the last hop, what the two made last, or first, is among the options."""
+    for item, place, form in asked:
+        if place == len(item.hops) - 1:
+            assert item.hops[int(form.reference[3:]) - 1].answer in item.options.values(), item.question
+
+
+def test_it_is_said_plainly(asked: list[tuple[Item, int, NextOfList]], sample: GraphStore) -> None:
+    for item, place, form in asked:
+        hops = {hop.index: hop for hop in item.hops}
+        told = describe_computation(item.hops[place], hops, sample.label, TABLE)
+        assert f"what comes right {'after' if form.later else 'before'}" in told
