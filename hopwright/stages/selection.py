@@ -43,7 +43,7 @@ _OPENING = frozenset(
 _NAMES = re.compile(r"\b(?:Q\d+|\d+)\b(?:, )?")
 _FEWEST_ALIKE = 8
 """So many of one frame are kept in any set, however small."""
-_MOST_ENDING = 0.08
+_MOST_ENDING = 0.12
 """The largest share of the drafts that ends with one look-up."""
 _MOST_OF_END = (0.02, 4)
 """The largest share of the drafts that asks for the first or the last of several members of one series, such as the
@@ -222,11 +222,12 @@ def select(
     for limit in _list_limits(max_answer_share, max_frame_share, _find_most_of_domain(kept)):
         counts: Counter[str] = Counter()
         left: list[DraftKey] = []
+        size = min(total, len(kept))
         for draft in kept:
             if name := limit.find_shared(draft):
                 counts[name] += 1
                 share, fewest = limit.find_most(name)
-                allowed = max(fewest, math.floor(total * share))
+                allowed = max(fewest, math.floor((size if limit.of_kept else total) * share))
                 if counts[name] > allowed:
                     dropped[draft.slot] = (limit.check, limit.reason.format(allowed=allowed, name=name))
                     continue
@@ -245,6 +246,8 @@ class _Limit:
     find_most: Callable[[str], tuple[float, int]]
     """The part of all that may have one of that name, and how many may in any set, however small."""
     reason: str
+    of_kept: bool = False
+    """Whether the share is of what is kept where that is less than what is asked for."""
 
 
 def _list_limits(max_answer_share: float, max_frame_share: float, most_of_domain: float) -> Iterator[_Limit]:
@@ -260,7 +263,7 @@ def _list_limits(max_answer_share: float, max_frame_share: float, most_of_domain
     domain = "{allowed} earlier ones are about {name}"
     yield _Limit("domain_share", lambda one: one.domain, lambda _: (most_of_domain, _FEWEST_ALIKE), domain)
     answer = "{name!r} is the answer of {allowed} earlier ones"
-    yield _Limit("answer_share", lambda one: one.answer, lambda _: (max_answer_share / 2, 1), answer)
+    yield _Limit("answer_share", lambda one: one.answer, lambda _: (max_answer_share / 2, 1), answer, True)
 
 
 def _find_most_of_domain(drafts: Sequence[DraftKey]) -> float:

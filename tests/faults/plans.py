@@ -13,7 +13,11 @@ def changed_triplet(row, graph):
         # Of what a date rests on besides, who photographed a film say, only a graph could tell that it is wrong.
         asked = [one for one in hop["evidence"]["triplets"] if one["property"] == hop["derivation"].get("property")]
         for triplet in asked[:1] if hop["derivation"]["op"] != "compute" else ():
-            triplet["object"] = "Q999999991"
+            # Another hop may rest on the same fact: who won the race before the first that somebody else won.
+            fact = [triplet[part] for part in ("subject", "property", "object")]
+            for one in (one for other in faulty["single_hop"] for one in other["evidence"]["triplets"]):
+                if [one[part] for part in ("subject", "property", "object")] == fact:
+                    one["object"] = "Q999999991"
             yield faulty
 
 

@@ -220,7 +220,7 @@ class ComputationVerbaliser:
         return f"Which {noun} came right {side} {say(form.reference)} in its {role}'s filmography?"
 
     def _name_next(self, form: NextOfList) -> str:
-        """`the next film that the director made after the last of them`; `the film that he made next`, of a named one."""
+        """`the next film that the director made after the last of them`; `the film that he made next`, of a named."""
         entry, role = self._text.table.entity[form.property], self._text.table.entity[form.maker].role
         noun = entry.member.removesuffix(_BY_OWNER)
         if form.reference.startswith("Q"):
