@@ -17,18 +17,18 @@ from hopwright.reporting.run_summary import summary_lines
 
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
-    "hw-c7df398774c18c4b",
-    "hw-4e2317ca2a5bcf61",
-    "hw-ce47650a094b58da",
-    "hw-af745baf345ce8ca",
-    "hw-1bd3436f43193bbe",
-    "hw-2c2f5dc29630e511",
-    "hw-5532e79b60b02724",
-    "hw-ac2b29914c279896",
-    "hw-7c92276b4823b949",
-    "hw-6d6bf85bcf6724f7",
-    "hw-30c531d14a3a994e",
-    "hw-ea0e1084b8131522",
+    "hw-824369c70bd0ef1f",
+    "hw-a9167503b2f8ced7",
+    "hw-6fc017ef2a0e1322",
+    "hw-698e67793d0c44b5",
+    "hw-035f4cdb41737909",
+    "hw-5fe1710288db905d",
+    "hw-227c03fd80dd5c3e",
+    "hw-3f3c4e4beb509de5",
+    "hw-f74885b1b3ec09af",
+    "hw-e90c734a4eccf003",
+    "hw-868f282e793e78c7",
+    "hw-ee74b6e982295993",
 )
 FIRST_RUN = "Then the pipeline runs stage by stage and ends like this:\n\n```\n"
 """What stands on the page before the output of a run."""
