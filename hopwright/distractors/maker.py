@@ -65,7 +65,6 @@ from hopwright.planning.computation_forms import (
     Extreme,
     GroupSize,
     NextHolder,
-    NextOfList,
     YearDistance,
     read_computation,
     read_form,
@@ -532,10 +531,8 @@ class DistractorMaker:
             compared = match[1] if match else ""
             fixed = min(1, len(outsiders))
             if self._lists.is_of_list(hop):
-                final, used = bool(task.asked), task.list_used()
-                if isinstance(form := read_computation(derivation), NextOfList):  # some forget to go on from there
-                    used = used - {_resolve(form.reference, task.answers)}
-                choice = self._lists.order(hop, choice, used, final=final)[:_NEXT_IN_LIST]
+                final = bool(task.asked)
+                choice = self._lists.order(hop, choice, task.list_used(), final=final)[:_NEXT_IN_LIST]
                 # What the two made besides; of what a moment parts so many earlier and later ones as were drawn.
                 fixed = min(3 if final or self._lists.is_parted(hop) else 2, len(choice))
             if outsiders and choice:

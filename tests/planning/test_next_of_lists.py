@@ -81,11 +81,13 @@ def test_a_sentence_tells_of_several_before_it_asks_for_the_next(asked: list[tup
             assert re.search(rf"{{{place + 1}: the film that s?he (?:made next|had made just before)}}", item.marked)
 
 
-def test_whoever_forgets_to_go_on_finds_an_option(asked: list[tuple[Item, int, NextOfList]]) -> None:
-    """Where it is the last hop, what the two made last, or first, is among the options."""
+def test_nothing_is_offered_as_what_follows_itself(
+    asked: list[tuple[Item, int, NextOfList]], sample: GraphStore
+) -> None:
     for item, place, form in asked:
-        if place == len(item.hops) - 1:
-            assert item.hops[int(form.reference[3:]) - 1].answer in item.options.values(), item.question
+        hop, own = item.hops[place], form.reference
+        itself = item.hops[int(own[3:]) - 1].answer if own.startswith("hop") else sample.label(own)
+        assert itself not in [one.text for one in hop.distractors], hop.question
 
 
 def test_it_is_said_plainly(asked: list[tuple[Item, int, NextOfList]], sample: GraphStore) -> None:

@@ -57,7 +57,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("named-year", (), "year", "", 4.0, named_year, final=0),
     Operation("named-birth", (), "date", "", 4.0, named_birth, final=0),
     Operation("named-date", (), "date", "", 6.0, named_date, final=0),
-    Operation("close-death", (), "date", "", 1.5, close_death, final=0),
+    Operation("close-death", (), "date", "", 0.2, close_death, final=0),
     Operation("first-of", (), "entity", "comparison", 0.5, first_of, final=0),
     Operation("most-of-all", (), "entity", "comparison", 2.0, most_of_all, final=0),
     Operation("most-of-its", ("entity",), "entity", "comparison", 0.03, most_of_all),

@@ -205,6 +205,9 @@ def _belongs(builder: PlanBuilder, whole: WholeList, owner: str, reference: str,
     if builder.traversals.table.entity[made.property].told_role:
         # The novelist whose novel was filmed is asked for as the author of novels; who photographed it is no concern.
         return _find_part(builder, moment) in roles.adapters | roles.kinship
+    part = _find_part(builder, moment)
+    if part and not builder.traversals.table.entity[part].told_role and part not in roles.kinship:
+        return False  # the death of who wrote one of a director's films marks nothing in the others
     # Whoever conducted most of his own operas is meant as their composer, and is asked for as such.
     return all((made.property, owner) in graph.out_edges(one) for one in members)
 

@@ -371,35 +371,6 @@ class ComputationVerbaliser:
             turn=turn, noun=noun, nouns=pluralise(noun), did=did, when=when, owner=owner, to=entry.to
         )
 
-    def _tell_others(self, form: Extreme, members: Members) -> bool:
-        """Whether a sentence before the question tells of several that came out on one side of a death: `The director
-        of X released more feature films after its screenwriter died.`
-
-        In `the first film by the director of X to come out after its screenwriter died` it is open whose screenwriter
-        that is.
-        """
-        entry = self._text.table.entity[members.property]
-        dead = self._text.find_other_of_work(members.shared, form.moment) if form.moment else ""
-        if not dead or not (brought := self._text.table.literal[form.property].brought):
-            return False
-        owner, partner = self._text.described(members.shared), self._text.described(dead)
-        died = f"the death of {partner}" if self._text.draw() < _NOMINAL else f"{partner} died"
-        when = f"{'after' if form.later else 'before'} {self._refer([form.moment], died)}"
-        nouns = pluralise(entry.member.removesuffix(_BY_OWNER))
-        told = self._pick(
-            (
-                f"{upper_first(owner)} {brought} more {nouns} {when}.",
-                f"Several {nouns} by {owner} {self._say_came(form, 'were')} {when}.",
-            )
-        )
-        self._text.openings.append(told)
-        return True
-
-    def _say_came(self, form: Extreme, be: str) -> str:
-        """How members of a list are said to have come: `came out`, `was premiered` or `were premiered`."""
-        to = self._text.table.literal[form.property].to
-        return _PAST.get(to) or to.replace("be ", f"{be} ", 1)
-
     def _joint_work(self, members: Members, say: Say) -> str:
         """`film that X made with Y`; `film that the director and the editor of X made together` of one named work."""
         return self._fill_joint(self._text.table.entity[members.property].together, members, say)
@@ -485,8 +456,6 @@ class ComputationVerbaliser:
         if self._is_of_list(form):
             turn, member, to = self._one_of_list(form, members, say)
             hidden = say == self._text.described and members.shared.startswith("hop")
-            if hidden and self._tell_others(form, members):
-                return f"Which of them {self._say_came(form, 'was')} {turn}?"
             if say == self._text.described and (asked := self._tell_chosen(form, members, AFTER_DEATH_FRAMES)):
                 return asked
             if hidden and form.moment and not self._text.name_kin(form.moment, members.shared):
@@ -497,7 +466,8 @@ class ComputationVerbaliser:
                 turn, member, to = self._one_of_list(form, members, say)
             what = "Who" if self._kind(winner) == "person" else "What"
             if members.partner and hidden and self._tell_made_with(form, members):
-                return f"Which of them {self._say_came(form, 'was')} {turn}?"
+                to = self._text.table.literal[form.property].to
+                return f"Which of them {_PAST.get(to) or to.replace('be ', 'was ')} {turn}?"
             if members.partner:
                 frames = JOINT_WORK_FRAMES if self._kind(winner) == "work" else JOINT_EVENT_FRAMES
                 return self._pick(frames).format(what=what, turn=turn, member=member)
@@ -572,8 +542,6 @@ class ComputationVerbaliser:
             if self._text.is_asked_of(form) and self._text.draw() < _AS_ONE:
                 return f"the {turn} one"
             return f"the {turn} of {self._say_those(form.members, winner)}"
-        if self._is_of_list(form) and self._tell_others(form, form.members):
-            return f"the {'first' if form.later else 'last'} of them"
         if self._is_of_list(form) and (chosen := self._tell_chosen(form, form.members, AFTER_DEATH_PHRASES)):
             return chosen
         if self._is_of_list(form):

@@ -612,24 +612,6 @@ class PlanVerbaliser:
             return f"its {role}, {self.described(reference)},"
         return self._tell_credit(reference, moment) or self.described(reference)
 
-    def find_other_of_work(self, owner: str, moment: str) -> str:
-        """Whose death a moment is (a reference), where the plan finds them and `owner` as the screenwriter and the
-        director of one named work; else empty.
-        """
-        dead = self._find_dead(moment)
-        if self.openings or not dead.startswith("hop") or not owner.startswith("hop") or owner == dead:
-            return ""
-        lookups = [self.step(one).derivation for one in (owner, dead)]
-        works = {one.subject for one in lookups if isinstance(one, Lookup) and one.subject.startswith("Q")}
-        told = any(isinstance(one, Lookup) and self.table.entity[one.property].told_role for one in lookups)
-        return dead if len(works) == 1 and all(isinstance(one, Lookup) for one in lookups) and not told else ""
-
-    def _find_dead(self, moment: str) -> str:
-        """Whose death a moment is; empty for another moment."""
-        lookup = self.step(moment).derivation
-        died = isinstance(lookup, Lookup) and lookup.property == self.table.roles.death
-        return lookup.subject if died and isinstance(lookup, Lookup) else ""
-
     def _find_maker_of_told(self, person: str) -> str:
         """As what somebody named made the work that a sentence before the question tells of; empty for others."""
         first = self._steps[0].derivation
