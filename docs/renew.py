@@ -17,7 +17,7 @@ from hopwright.reporting.run_summary import summary_lines
 
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
-    "hw-824369c70bd0ef1f",
+    "hw-f844d1fa72b0fc12",
     "hw-a9167503b2f8ced7",
     "hw-6fc017ef2a0e1322",
     "hw-698e67793d0c44b5",
@@ -25,10 +25,10 @@ CHOSEN = (
     "hw-5fe1710288db905d",
     "hw-227c03fd80dd5c3e",
     "hw-3f3c4e4beb509de5",
-    "hw-f74885b1b3ec09af",
+    "hw-1a367b38a76451ad",
     "hw-e90c734a4eccf003",
-    "hw-868f282e793e78c7",
-    "hw-ee74b6e982295993",
+    "hw-b37072e9dc8a8db2",
+    "hw-70d918be91774bed",
 )
 FIRST_RUN = "Then the pipeline runs stage by stage and ends like this:\n\n```\n"
 """What stands on the page before the output of a run."""

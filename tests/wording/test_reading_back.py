@@ -47,6 +47,7 @@ _SAID = {
 _TURNED = {
     "larger": "smaller", "smaller": "larger", "after": "before", "before": "after", "first": "last", "last": "first",
 }  # fmt: skip
+_TITLE = re.compile(r'"[^"]+"')
 READ = Path(__file__).with_name("read_back.json")
 PLACES = TextConstraintBuilder(Vocabulary(default_table()), None)
 
@@ -66,7 +67,8 @@ def _step(hop: Hop, place: TextConstraints, asked: set[str], stated: frozenset[D
         number=hop.index,
         uses=list(hop.depends_on),
         names=[name.label for name in place.required if name.id in asked],
-        relation=hop.question[:100],
+        # Who reads the bare question does not know the titles that earlier steps give.
+        relation=_TITLE.sub("it", hop.question)[:100],
         gives="year" if hop.unit == "year" else kinds[hop.answer_type],  # type: ignore[arg-type]
         direction=next((_SAID[side] for side in sorted(place.sides)), ""),  # type: ignore[arg-type]
         numbers=[str(number) for number in sorted((place.numbers | place.constants) & stated)],
