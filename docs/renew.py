@@ -21,13 +21,13 @@ CHOSEN = (
     "hw-a9167503b2f8ced7",
     "hw-6fc017ef2a0e1322",
     "hw-698e67793d0c44b5",
-    "hw-035f4cdb41737909",
+    "hw-6bc84e8e51927d6a",
     "hw-5fe1710288db905d",
-    "hw-227c03fd80dd5c3e",
+    "hw-8e8b10ea27c641bc",
     "hw-3f3c4e4beb509de5",
-    "hw-1a367b38a76451ad",
+    "hw-1a5e0d350afe05eb",
     "hw-e90c734a4eccf003",
-    "hw-b37072e9dc8a8db2",
+    "hw-82756fa193a8c8d6",
     "hw-70d918be91774bed",
 )
 FIRST_RUN = "Then the pipeline runs stage by stage and ends like this:\n\n```\n"

@@ -48,7 +48,7 @@ class ListSlips:
 
         Whoever takes the wrong side of that moment arrives there. Of works made with a partner, the other end of what
         the two made comes first, for `the last` is taken for `the first`, then what else they made. What the question
-        names (`used`) is no answer to it. Of a hop that gives the `final` answer some lie beyond what the two made: the
+        names (`used`) is no answer to it. Of a hop that gives the `final` answer one lies beyond what the two made: the
         last of four is too easily taken for the last that they made. `bounded`: where the question names a work of the
         two, their last is looked for after it.
         """
@@ -58,17 +58,17 @@ class ListSlips:
         credit = form.members.credit if form.members is not None else ""
         partners = frozenset(self._facts.objects(hop.answer_id, credit) if credit else ())
         # Where a work of the two is named, their first is none that came out later.
-        theirs = self.find_named(hop, others, used) if bounded else []
+        theirs = self.find_named(hop, others, used) if bounded and not final else []
+        end = self.find_other_end(hop, others)
         dated = self._read_dates((*offered, *theirs, hop.answer_id), form)
         bounds = [dated.pop(one) for one in theirs if one in dated]
         ranked = [
             one
             for when, one in sorted((when, one) for one, when in dated.items())
-            if not bounds or one == hop.answer_id or (when > max(bounds) if form.largest else when < min(bounds))
+            if not bounds or one in (hop.answer_id, end) or (when > max(bounds) if form.largest else when < min(bounds))
         ]
         own = ranked.index(hop.answer_id)
         step = 0 if not form.moment else -1 if form.later else 1
-        end = self.find_other_end(hop, others)
 
         def measure(one: str) -> tuple[bool, bool, bool, bool, int, int]:
             apart = ranked.index(one) - own
@@ -79,8 +79,7 @@ class ListSlips:
 
         nearest = sorted((one for one in ranked if one != hop.answer_id), key=measure)
         if credit and final:
-            within = draw_earlier(f"{hop.answer_id}:{credit}")
-            return spread_sides(nearest, lambda one: (ranked.index(one) < own) is form.largest, within)
+            return spread_sides(nearest, lambda one: (ranked.index(one) < own) is form.largest, _OPTIONS - 1)
         if not form.moment or credit:
             return tuple(nearest)
         earlier = draw_earlier(f"{hop.answer_id}:{form.property}")

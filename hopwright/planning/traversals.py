@@ -294,7 +294,7 @@ class GraphTraversals:
                         entry.ends != "last" and bool(before) and all(before),
                         entry.ends != "first" and bool(after) and all(after),
                     )
-                    if self.nameable(value) and all(map(self.nameable, own)):
+                    if value not in entry.avoid and self.nameable(value) and all(map(self.nameable, own)):
                         found.setdefault(value, []).append(Recurrence(series, column, own, *sides))
         return {value: tuple(recurring) for value, recurring in found.items()}
 

@@ -54,6 +54,8 @@ class _Column(BaseModel):
     """Whether the value of every member is known: only then a value says which member is meant."""
     ends: Literal["", "first", "last", "both"] = "both"
     """Which of the members with one value may be asked for: not the first where one before the series has it too."""
+    avoid: tuple[str, ...] = ()
+    """Of whom neither is asked for: some count another member for them."""
 
 
 class _Series(BaseModel):
@@ -160,6 +162,7 @@ def _make_column(column: _Column, series: _Series) -> EntityProperty:
         scene=column.scene,
         closes=column.closes,
         ends=column.ends if column.whole else "",
+        avoid=column.avoid,
         series=series.property,
         role=column.noun,
     )
