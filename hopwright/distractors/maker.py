@@ -95,7 +95,6 @@ _MOST_HOLDERS = 20
 _FEWEST_SIMILAR = 6
 _DRAWN = 2.0
 """What makes up for being far better, or less, known than the answer, in points of closeness."""
-_OTHER_REGION = 1.5
 _WEIGHTS = (1.5, 1.5, 2.0, 3.5, 0.7, 3.0, 1.5)
 """Of words shared with the question, capitals, length, popularity, alphabet, what comes next, and what is compared."""
 _LIKENESS_WEIGHTS = (1.5, 2.5, 1.5, 4.0)
