@@ -182,7 +182,7 @@ class _ComputationWriter:
                     continue
                 case ast.Call(func=ast.Name(id="after" | "before" as side), args=[_, moment, whole]):
                     yield from self.compare(property, [whole])
-                    yield f"only those {side} {self.name_value(moment)}"
+                    yield f"only those {side} {self.write(moment, self.name_value)}"
                     continue
             held = self._facts.scalars(self._find_entity(contender), id)
             value = self._show(held[0], id) if len(held) == 1 else "not known"
@@ -331,6 +331,8 @@ class _ComputationWriter:
         match node:
             case ast.Name(id=name) if hop := _HOP.match(name):
                 return str(self._values.get(int(hop[1]), name))
+            case ast.Call(func=ast.Name(id="object")) if isinstance(found := self._evaluate(node), str):
+                return found
         return ast.unparse(node)
 
     def _evaluate(self, node: ast.expr) -> Value | None:

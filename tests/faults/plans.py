@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 
+from hopwright.planning.computation_forms import NextOfList, read_form
 from tests.faults.planting import each_hop, fault
 
 
@@ -71,6 +73,9 @@ def wrong_operation(row, graph):
             else expression.replace("argmax", "argmin") if "argmax" in expression
             else expression.replace("argmin", "argmax")
         )  # fmt: skip
+        if isinstance(next_work := read_form(expression), NextOfList):
+            # Where a single work comes after another, it is the last of those after it as well.
+            changed = replace(next_work, later=not next_work.later).write()
         if changed != expression:
             hop["derivation"]["expression"] = changed
             yield faulty
