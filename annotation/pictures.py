@@ -18,7 +18,7 @@ from hopwright.pictures.rows import list_media, name_kind, read_text
 from hopwright.records import Hop, Item, ReadRegion
 from hopwright.reporting.rendering import load_template
 from hopwright.runs.files import write_file
-from hopwright.wording.rules.picture_wording import ORDINALS
+from hopwright.text.phrases import ORDINALS
 
 _IMAGE = re.compile(r"\b[Tt]h(?:e|is) (?:image|picture)\b")
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hopwright.counterfactual.authors import PassageAuthor, PassageDraft
-from hopwright.counterfactual.passage_clauses import write_ordinal
 from hopwright.counterfactual.passage_context import find_unanswered
 from hopwright.counterfactual.passage_writer import PassageWriter
 from hopwright.counterfactual.passages import (
@@ -20,6 +19,7 @@ from hopwright.knowledge.properties import PropertyTable
 from hopwright.llm.asking import NO_COSTS, RequestCosts
 from hopwright.records import CheckResult, Item, Passage
 from hopwright.records.values import render
+from hopwright.text.phrases import write_ordinal
 from hopwright.wording.rules.rules_writer import EntityNaming
 
 CHECK = "passages"

@@ -17,7 +17,7 @@ from hopwright.knowledge.properties import EntityProperty, PropertyTable
 from hopwright.knowledge.wikidata.confusions import add_alike
 from hopwright.records import LiteralFact
 from hopwright.records.values import EntityKind, render
-from hopwright.text.phrases import listed, pluralise
+from hopwright.text.phrases import listed, pluralise, write_ordinal
 from hopwright.wording.rules.rules_writer import EntityNaming
 
 VAGUE_NOUNS = frozenset(
@@ -177,15 +177,6 @@ class ClauseMaker:
         else:
             phrases = phrases or derive_phrases((), entry.np)
         return _fill(literal.property, phrases, on, told, ToldFact(told))
-
-
-def write_ordinal(number: int) -> str:
-    """`first` to `tenth`, then `11th`."""
-    words = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
-    if 0 < number <= len(words):
-        return words[number - 1]
-    ending = "th" if 10 < number % 100 < 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{ending}"
 
 
 def _drop_repeated(clauses: Iterable[Clause]) -> Iterator[Clause]:

@@ -62,8 +62,9 @@ from hopwright.records.documents import render_parts
 from hopwright.records.values import Value
 from hopwright.text.demonyms import list_demonyms
 from hopwright.text.matching import contains_alias, pad
+from hopwright.text.phrases import ORDINALS
 from hopwright.topologies import PICTURE_TOPOLOGIES
-from hopwright.wording.rules.picture_wording import ORDINALS, PictureWriter
+from hopwright.wording.rules.picture_wording import PictureWriter
 
 _MOST_ALIASES = 20
 _CODE = re.compile(r"^[a-z]{1,3}$")

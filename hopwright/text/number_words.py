@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-from hopwright.text.phrases import SMALL_NUMBERS
+from hopwright.text.phrases import ORDINALS, SMALL_NUMBERS
 
 _TENS = {
     "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
@@ -17,9 +17,9 @@ NUMBER_WORDS = (
     | {"hundred": 100, "thousand": 1000, "dozen": 12, "twice": 2, "thrice": 3}
 )
 """Words that say a number by themselves; `first` and `third` say a place, and are none."""
-_UNITS = {word: number for number, word in enumerate(SMALL_NUMBERS) if 0 < number < 10} | {
-    "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9,
-}  # fmt: skip
+_UNITS = {
+    word: number for names in (SMALL_NUMBERS[1:10], ORDINALS[:9]) for number, word in enumerate(names, start=1)
+}
 _WRITTEN_OUT = re.compile(rf"[A-Za-z]+(?:(?<=ty)[- ](?:{'|'.join(_UNITS)})\b)?", re.IGNORECASE)
 """A word, or the two of `seventy-five` and `seventy-fifth`."""
 

@@ -13,6 +13,8 @@ SMALL_NUMBERS = (
     "eighteen nineteen"
 ).split()
 """The names of the numbers below twenty, in order."""
+ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
+"""The names of the places from one to ten."""
 _VERBS = {
     "was": "were", "is": "are", "has": "have", "does": "do", "levies": "levy", "lies": "lie", "dies": "die",
     "goes": "go", "carries": "carry",
@@ -125,6 +127,14 @@ def listed(names: Sequence[str], word: str = "and") -> str:
 def numeral(number: int) -> str:
     """A number up to twelve in words, others in digits."""
     return SMALL_NUMBERS[number] if 0 <= number <= 12 else f"{number:,}"
+
+
+def write_ordinal(number: int) -> str:
+    """`first` to `tenth`, then `11th`."""
+    if 0 < number <= len(ORDINALS):
+        return ORDINALS[number - 1]
+    ending = "th" if 10 < number % 100 < 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
 
 
 def places(digits: int) -> str:

@@ -29,11 +29,10 @@ from hopwright.planning.picture_plans import PicturePlan
 from hopwright.planning.plan import PlanStep
 from hopwright.records import Compute, Constraint, Lookup, ReverseLookup
 from hopwright.records.values import EntityKind
-from hopwright.text.phrases import sentence, superlative
+from hopwright.text.phrases import ORDINALS, sentence, superlative
 from hopwright.wording.rules import picture_frames as frames
 from hopwright.wording.rules.rules_writer import EntityNaming, RulesWriter, Wording
 
-ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
 _NUMBERS = {2: "two", 3: "three"}
 _SHOWN: Mapping[str, str] = {
     "flag": "the {noun} whose flag is shown",
