@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import get_args
 
 from hopwright.counterfactual.passage_clauses import SETTLEMENTS, Clause, Form
 from hopwright.counterfactual.passage_frames import FrameFamily, find_role
@@ -14,6 +16,19 @@ from hopwright.records.values import EntityKind
 from hopwright.text.articles import article
 
 _MENTION = re.compile(r"\{(?:s|it|its)\}")
+_SLOT = re.compile(r"\{(\w+)\}")
+_FORMS: frozenset[str] = frozenset(get_args(Form))
+_OF_CLASS = (
+    "{phrase} {is} {an} {post}",
+    "{phrase}, {an} {post}, {verb}",
+    "{phrase} {is} {an} {post}, and {s} {verb}",
+    "{phrase} {is} {an}; {own}",
+    "{fronted}, {phrase} {is} {an}",
+    "{an} {post}, {phrase} {verb}",
+)
+"""Openings that say what the subject is."""
+_WITHOUT_CLASS = ("{fronted}, {phrase} {verb}",)
+"""Openings for a subject of which its name says what it is, or of which nobody knows."""
 
 
 @dataclass(slots=True)
@@ -81,6 +96,7 @@ class Opener:
         bare = reference.phrase.removeprefix(f"the {self._noun} ").removeprefix("of ") if self._noun else ""
         self._phrase = bare or reference.phrase
         self._an = f"{article(self._noun)} {self._noun}" if self._noun else ""
+        self._pronoun = reference.pronouns[0]
         self._is = "was" if reference.gone and kind in ("person", "fiction") else "is"
         self._titled = reference.phrase if self._phrase != reference.phrase else self._make_title(label)
 
@@ -89,19 +105,17 @@ class Opener:
         if sentence := self._open_in_frame(clauses):
             yield sentence
             return
-        patterns = [self._tell_of_class, self._stand_apart, self._go_on, self._be_plain] if self._noun else []
-        patterns += [self._front, self._front_class] if self._noun else [self._front_act]
-        patterns += [self._act, self._act_titled, self._act_apart, self._front_titled, self._reverse]
-        patterns += [self._possess, self._name]
+        patterns: list[str | Callable[[list[Clause]], str]] = [*(_OF_CLASS if self._noun else _WITHOUT_CLASS)]
+        patterns += ["{phrase}, {an}, {verb}", "{titled} {verb}", self._stand_apart, "{fronted}, {titled} {verb}"]
+        patterns += [self._say_whose_name, self._possess, self._name]
         self._rng.shuffle(patterns)
         for pattern in patterns:
-            if sentence := pattern(clauses):
+            if sentence := self._say(pattern, clauses) if isinstance(pattern, str) else pattern(clauses):
                 yield sentence
                 return
-        verb = "" if self._noun else self._take(clauses, "verb")
-        if self._noun or verb:
-            yield f"{self._phrase} {verb or f'{self._is} {self._an}'}"
-        elif sentence := self._begin(clauses):
+        if self._noun:
+            yield f"{self._phrase} {self._is} {self._an}"
+        elif sentence := self._say("{phrase} {verb}", clauses) or self._begin(clauses):
             yield sentence
 
     def _open_in_frame(self, clauses: list[Clause]) -> str:
@@ -137,86 +151,40 @@ class Opener:
             return f"the {self._noun} of {self._phrase}" if self._noun.split()[-1] in SETTLEMENTS else ""
         return f"the {self._noun} {self._phrase}"
 
-    def _take(self, clauses: list[Clause], form: Form) -> str:
-        """One clause's wording in a form, taken out of the clauses; empty where none has it."""
-        for clause in clauses:
-            if wordings := getattr(clause, form):
-                clauses.remove(clause)
-                return self._reference.fill(str(self._rng.choice(wordings)))
-        return ""
+    def _say(self, opening: str, clauses: list[Clause]) -> str:
+        """An opening with the wordings of the clauses that it tells, which are taken out of the clauses; empty where
+        the subject has no noun or title for it, or no clauses have the forms.
+        """
+        known = {"phrase": self._phrase, "is": self._is, "an": self._an, "titled": self._titled}
+        slots = _SLOT.findall(opening)
+        if not all(known.get(slot, slot) for slot in slots):
+            return ""
+        forms = [slot for slot in slots if slot in _FORMS]
+        taken = self._take(clauses, forms)
+        return opening.format(**known, **dict(zip(forms, taken, strict=True)), s=self._pronoun) if taken else ""
 
-    def _take_two(self, clauses: list[Clause], first: Form, second: Form) -> tuple[str, str]:
-        """Wordings of two clauses in two forms, both or none."""
-        for one in clauses:
-            if not getattr(one, first):
-                continue
-            for other in clauses:
-                if other is not one and getattr(other, second):
-                    clauses.remove(one)
-                    clauses.remove(other)
-                    fill = self._reference.fill
-                    return (
-                        fill(str(self._rng.choice(getattr(one, first)))),
-                        fill(str(self._rng.choice(getattr(other, second)))),
-                    )
-        return "", ""
-
-    def _tell_of_class(self, clauses: list[Clause]) -> str:
-        post = self._take(clauses, "post")
-        return f"{self._phrase} {self._is} {self._an} {post}" if post else ""
+    def _take(self, clauses: list[Clause], forms: Sequence[str]) -> list[str]:
+        """Wordings of as many clauses in these forms, taken out of the clauses; none where not all can be had."""
+        for told in itertools.permutations(clauses, len(forms)):
+            wordings = [getattr(clause, form) for clause, form in zip(told, forms, strict=True)]
+            if all(wordings):
+                for clause in told:
+                    clauses.remove(clause)
+                return [self._reference.fill(self._rng.choice(one)) for one in wordings]
+        return []
 
     def _stand_apart(self, clauses: list[Clause]) -> str:
-        post, verb = self._take_two(clauses, "post", "verb")
-        return f"{self._phrase}, {self._an} {post}, {verb}" if post else ""
+        """`The summit of Velden, which was held in 1906, …`: after a comma no `that` stands."""
+        said = self._say("{titled}, {post}, {verb}", clauses)
+        if self._kind in ("person", "fiction"):
+            return said
+        return said.replace(f"{self._titled}, that ", f"{self._titled}, which ", 1)
 
-    def _go_on(self, clauses: list[Clause]) -> str:
-        post, verb = self._take_two(clauses, "post", "verb")
-        subject = self._reference.pronouns[0]
-        return f"{self._phrase} {self._is} {self._an} {post}, and {subject} {verb}" if post else ""
-
-    def _be_plain(self, clauses: list[Clause]) -> str:
-        own = self._take(clauses, "own")
-        return f"{self._phrase} {self._is} {self._an}; {own}" if own else ""
-
-    def _front(self, clauses: list[Clause]) -> str:
-        post = self._take(clauses, "fronted")
-        return f"{post}, {self._phrase} {self._is} {self._an}" if post else ""
-
-    def _front_class(self, clauses: list[Clause]) -> str:
-        post, verb = self._take_two(clauses, "post", "verb")
-        return f"{self._an} {post}, {self._phrase} {verb}" if post else ""
-
-    def _front_act(self, clauses: list[Clause]) -> str:
-        post, verb = self._take_two(clauses, "fronted", "verb")
-        return f"{post}, {self._phrase} {verb}" if post else ""
-
-    def _front_titled(self, clauses: list[Clause]) -> str:
-        if not self._titled:
+    def _say_whose_name(self, clauses: list[Clause]) -> str:
+        """`Velden is the name of a bridge that …`; nobody says so of a person."""
+        if self._kind in ("person", "fiction"):
             return ""
-        post, verb = self._take_two(clauses, "fronted", "verb")
-        return f"{post}, {self._titled} {verb}" if post else ""
-
-    def _act(self, clauses: list[Clause]) -> str:
-        verb = self._take(clauses, "verb") if self._noun else ""
-        return f"{self._phrase}, {self._an}, {verb}" if verb else ""
-
-    def _act_titled(self, clauses: list[Clause]) -> str:
-        verb = self._take(clauses, "verb") if self._titled else ""
-        return f"{self._titled} {verb}" if verb else ""
-
-    def _act_apart(self, clauses: list[Clause]) -> str:
-        if not self._titled:
-            return ""
-        post, verb = self._take_two(clauses, "post", "verb")
-        if post.startswith("that ") and self._kind not in ("person", "fiction"):
-            post = f"which {post[5:]}"
-        return f"{self._titled}, {post}, {verb}" if post else ""
-
-    def _reverse(self, clauses: list[Clause]) -> str:
-        if not self._noun or self._kind in ("person", "fiction"):
-            return ""
-        post = self._take(clauses, "post")
-        return f"{self._phrase} is the name of {self._an} {post}" if post else ""
+        return self._say("{phrase} is the name of {an} {post}", clauses)
 
     def _possess(self, clauses: list[Clause]) -> str:
         for clause in clauses:
