@@ -120,21 +120,24 @@ def list_compared(derivation: Compute, answers: Mapping[int, Value], facts: Fact
     form = read_form(derivation.expression)
     references: Sequence[str]
     if isinstance(form, Extreme) and form.members is not None and not form.entities:
-        owner = form.members.shared
-        match = _HOP.match(owner)
-        owner = str(answers.get(int(match[1]))) if match else owner
+        owner = str(_find(form.members.shared, answers))
         references = facts.objects(owner, form.members.property) if facts is not None else ()
     elif isinstance(form, NextOfList):
-        match = _HOP.match(form.reference)
-        work = str(answers.get(int(match[1]))) if match else form.reference
+        work = str(_find(form.reference, answers))
         makers = facts.objects(work, form.maker) if facts is not None else ()
         references = facts.objects(makers[0], form.property) if facts is not None and makers else ()
     elif isinstance(form, Extreme):
         references = form.entities
     else:
         references = _REFERENCES.findall(derivation.expression)
-    found = (answers.get(int(one[3:])) if _HOP.match(one) else one for one in references)
+    found = (_find(one, answers) for one in references)
     return tuple(dict.fromkeys(one for one in found if isinstance(one, str)))
+
+
+def _find(reference: str, answers: Mapping[int, Value]) -> Value | None:
+    """What a reference stands for; None for a hop without an answer."""
+    match = _HOP.match(reference)
+    return answers.get(int(match[1])) if match else reference
 
 
 def is_hidden_choice(derivation: Derivation) -> bool:

@@ -13,7 +13,7 @@ from hopwright.planning.operations.lookahead import FEWEST_CHOSEN_FROM, list_joi
 from hopwright.planning.operations.starting_points import draw_joint_works, draw_works_beside_joint
 from hopwright.planning.operations.whole_lists import has_unlisted_between, states_year
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
-from hopwright.planning.traversals import JointCount, JointWork
+from hopwright.planning.traversals import JointCount, JointWork, NextWork
 from hopwright.records import Lookup
 
 _T = TypeVar("_T")
@@ -72,9 +72,7 @@ def next_after_joint(builder: PlanBuilder, inputs: Sequence[StepOutput], context
             continue  # what somebody made last of all is offered beside nothing that is later
         if has_unlisted_between(builder, one.owner, when, one.date):
             continue
-        builder.take(one.work)
-        form = NextOfList(chosen.property, one.whole.property, one.maker, found.ref, one.later)
-        return StepOutput("entity", builder.compute(form.write(), "comparison", one.work), one.work)
+        return _go_to(builder, one, found.ref)
     raise PlanningDeadEnd(DeadEnd.NOTHING_TOGETHER)
 
 
@@ -88,10 +86,15 @@ def next_of_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: O
         if not all(map(builder.admits, (named, one.work))) or not suits(one.work):
             continue
         builder.name(named)
-        builder.take(one.work)
-        form = NextOfList(one.whole.measure, one.whole.property, one.maker, named, one.later)
-        return StepOutput("entity", builder.compute(form.write(), "comparison", one.work), one.work)
+        return _go_to(builder, one, named)
     raise PlanningDeadEnd(DeadEnd.NOTHING_TOGETHER)
+
+
+def _go_to(builder: PlanBuilder, one: NextWork, reference: str) -> StepOutput:
+    """The hop that finds what lies right beside `reference` in its maker's list."""
+    builder.take(one.work)
+    form = NextOfList(one.whole.measure, one.whole.property, one.maker, reference, one.later)
+    return StepOutput("entity", builder.compute(form.write(), "comparison", one.work), one.work)
 
 
 def count_joint_of_both(

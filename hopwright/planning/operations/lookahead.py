@@ -444,9 +444,7 @@ def _find_need(builder: PlanBuilder, reader: str) -> Callable[[str], bool]:
         return lambda entity: any(m.entry.per for m in measures(entity))
     if reader in ("joint-of-both", "joint-with-named"):
         return lambda entity: bool(list_joint(builder, entity))
-    if reader == "count-joint":
-        return lambda entity: bool(list_joint_counts(builder, entity))
-    if reader == "count-joint-with-named":
+    if reader in ("count-joint", "count-joint-with-named"):
         return lambda entity: bool(list_joint_counts(builder, entity))
     if reader == "next-after-joint":
         return lambda entity: bool(builder.traversals.next_of_lists(entity))

@@ -185,10 +185,7 @@ def draw_joint_works(builder: PlanBuilder, context: OperationContext) -> list[Jo
                     found.setdefault(joint.credit, []).append(joint)
         return {credit: tuple(held) for credit, held in found.items()}
 
-    starts = _focus(builder, ("joint", *context.readers), find, lambda one: one.owner)
-    if not starts.pools:
-        raise NothingBegins(DeadEnd.NOTHING_TOGETHER)
-    return [draw(builder.rng, starts.pools[one]) for one in _draw_names(builder, starts)]
+    return _draw_of_each(builder, _focus(builder, ("joint", *context.readers), find, lambda one: one.owner))
 
 
 def draw_works_beside_joint(builder: PlanBuilder, context: OperationContext) -> list[tuple[str, NextWork]]:
@@ -211,7 +208,11 @@ def draw_works_beside_joint(builder: PlanBuilder, context: OperationContext) -> 
                     )
         return {credit: tuple(dict.fromkeys(held)) for credit, held in found.items() if held}
 
-    starts = _focus(builder, ("beside joint", *context.readers), find, lambda one: one[1].owner)
+    return _draw_of_each(builder, _focus(builder, ("beside joint", *context.readers), find, lambda one: one[1].owner))
+
+
+def _draw_of_each(builder: PlanBuilder, starts: StartPools[_T]) -> list[_T]:
+    """One of every pool of works made together. Raises NothingBegins where there are none."""
     if not starts.pools:
         raise NothingBegins(DeadEnd.NOTHING_TOGETHER)
     return [draw(builder.rng, starts.pools[one]) for one in _draw_names(builder, starts)]
