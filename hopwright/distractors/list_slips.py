@@ -8,10 +8,12 @@ from collections.abc import Callable, Collection, Sequence
 from hopwright.knowledge.facts import Facts
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.planning.computation_forms import Extreme, Members, NextOfList, read_computation
-from hopwright.records import Hop
+from hopwright.records import Derivation, Hop
 
-_EARLIER = (1, 2)
-"""How many wrong options are earlier than the right one, as often as each shall be drawn."""
+_EARLIER, _EARLIER_OF_MOMENT = (1, 2), (0, 1, 1, 2, 2, 3)
+"""How many wrong options are earlier than the right one, as often as each shall be drawn; the second where a moment
+parts a list: if the right one were never the earliest or the latest, two options would be left of four.
+"""
 _OPTIONS = 3
 """Wrong options of a question."""
 
@@ -24,66 +26,64 @@ class ListSlips:
         self._table = table
         self._label = label
 
-    def is_of_list(self, hop: Hop) -> bool:
+    def is_of_list(self, derivation: Derivation) -> bool:
         """Whether a hop chooses from a whole list by date: whoever sees the options does not see when they were."""
-        form = _read_choice(hop)
+        form = _read_choice(derivation)
         members = form.members if form is not None else None
         return form is not None and members is not None and self._table.is_ordered_by(members.property, form.property)
 
-    def is_parted(self, hop: Hop) -> bool:
-        """Whether a hop chooses from a whole list what comes next to a moment, and not from what two made."""
-        form = _read_choice(hop)
-        return form is not None and bool(form.moment) and not (form.members is not None and form.members.credit)
-
-    def order(
-        self,
-        hop: Hop,
-        others: Sequence[str],
-        used: Collection[str],
-        *,
-        final: bool = False,
-        bounded: bool = True,
-    ) -> tuple[str, ...]:
+    def order(self, hop: Hop, others: Sequence[str], used: Collection[str]) -> tuple[str, ...]:
         """What comes next to a hop's answer in its list: first what lies just across the moment that parts the list.
 
-        Whoever takes the wrong side of that moment arrives there. Of works made with a partner, the other end of what
-        the two made comes first, for `the last` is taken for `the first`, then what else they made. What the question
-        names (`used`) is no answer to it. Of a hop that gives the `final` answer one lies beyond what the two made: the
-        last of four is too easily taken for the last that they made. `bounded`: where the question names a work of the
-        two, their last is looked for after it.
+        Whoever takes the wrong side of that moment arrives there. Of works made with a partner some are what else the
+        two made, and some lie beyond, where the list's owner worked with others: the earliest of the options is not to
+        be the right one for that alone. What the question names (`used`) is no answer to it, and nothing on its far
+        side is: of two whose film of 1960 is named the first is no later one.
         """
-        form = _read_choice(hop)
+        form = _read_choice(hop.derivation)
         assert form is not None and hop.answer_id is not None
         offered = [one for one in others if one not in used and "(" not in self._label(one)]
         credit = form.members.credit if form.members is not None else ""
         partners = frozenset(self._facts.objects(hop.answer_id, credit) if credit else ())
-        # Where a work of the two is named, their first is none that came out later.
-        theirs = self.find_named(hop, others, used) if bounded and not final else []
-        end = self.find_other_end(hop, others)
-        dated = self._read_dates((*offered, *theirs, hop.answer_id), form)
-        bounds = [dated.pop(one) for one in theirs if one in dated]
+        # What comes after the last that two made comes after all of theirs that is named.
+        bounds = self._read_dates(self._list_bounds(hop, others, used), form).values()
+        after = form.later if form.moment else form.largest
+        dated = self._read_dates((*offered, hop.answer_id), form)
         ranked = [
             one
             for when, one in sorted((when, one) for one, when in dated.items())
-            if not bounds or one in (hop.answer_id, end) or (when > max(bounds) if form.largest else when < min(bounds))
+            if not bounds or one == hop.answer_id or (when > min(bounds) if after else when < max(bounds))
         ]
         own = ranked.index(hop.answer_id)
         step = 0 if not form.moment else -1 if form.later else 1
 
-        def measure(one: str) -> tuple[bool, bool, bool, bool, int, int]:
+        def measure(one: str) -> tuple[bool, bool, bool, int, int]:
             apart = ranked.index(one) - own
             beside = bool(form.moment) and abs(apart) == 1
             stranger = bool(credit) and partners.isdisjoint(self._facts.objects(one, credit))
             years = abs(_read_year(dated[one]) - _read_year(dated[hop.answer_id or one]))
-            return one != end, stranger, not beside, apart != step, abs(apart), years
+            return stranger, not beside, apart != step, abs(apart), years
 
         nearest = sorted((one for one in ranked if one != hop.answer_id), key=measure)
-        if credit and final:
-            return spread_sides(nearest, lambda one: (ranked.index(one) < own) is form.largest, _OPTIONS - 1)
-        if not form.moment or credit:
+        key = f"{hop.answer_id}:{form.property}"
+        if credit:
+            return spread_sides(nearest, lambda one: (ranked.index(one) < own) is not form.largest, draw_earlier(key))
+        if not form.moment:
             return tuple(nearest)
-        earlier = draw_earlier(f"{hop.answer_id}:{form.property}")
-        return spread_sides(nearest, lambda one: ranked.index(one) < own, earlier)
+        return spread_sides(nearest, lambda one: ranked.index(one) < own, draw_earlier(key, _EARLIER_OF_MOMENT))
+
+    def _list_bounds(self, hop: Hop, others: Sequence[str], used: Collection[str]) -> list[str]:
+        """What the question names of a list on whose one side a hop's answer lies."""
+        if isinstance(read_computation(hop.derivation), NextOfList):
+            return [one for one in others if one in used]
+        return self.find_named(hop, others, used)
+
+    def is_beyond(self, hop: Hop, other: str) -> bool:
+        """Whether something lies beyond what two made together: before the first of it that a hop finds, say."""
+        form = _read_choice(hop.derivation)
+        assert form is not None and hop.answer_id is not None
+        dated = self._read_dates((other, hop.answer_id), form)
+        return (dated[other] < dated[hop.answer_id]) is not form.largest
 
     def find_named(self, hop: Hop, others: Sequence[str], used: Collection[str]) -> list[str]:
         """Of the works among which a hop chooses what two made together, those that the question names (`used`)."""
@@ -95,18 +95,9 @@ class ListSlips:
         held = {value for one in works for value in self._facts.objects(one, property)[:1]}
         return len(held.difference(self._facts.objects(hop.answer_id or "", property)))
 
-    def find_other_end(self, hop: Hop, others: Sequence[str]) -> str:
-        """The last of what two made together, where a hop asks for the first, and the other way round; else empty."""
-        form = _read_choice(hop)
-        if form is None or form.members is None or not form.members.partner:
-            return ""
-        dated = self._read_dates([one for one in self._list_theirs(hop, others) if one != hop.answer_id], form)
-        ranked = sorted(dated, key=lambda one: (dated[one], one))
-        return "" if not ranked else ranked[0] if form.largest else ranked[-1]
-
     def _list_theirs(self, hop: Hop, others: Sequence[str]) -> list[str]:
         """Those works that the two made among whose a hop chooses; none where it does not choose from what two made."""
-        form = _read_choice(hop)
+        form = _read_choice(hop.derivation)
         if form is None or form.members is None or not form.members.credit or hop.answer_id is None:
             return []
         partners = frozenset(self._facts.objects(hop.answer_id, form.members.credit))
@@ -116,13 +107,13 @@ class ListSlips:
         return {one: str(held) for one in entities for held in self._facts.scalars(one, form.property)[:1]}
 
 
-def draw_earlier(key: str) -> int:
-    """How many of three wrong options shall be earlier than the right one, drawn by a key.
+def draw_earlier(key: str, counts: Sequence[int] = _EARLIER) -> int:
+    """How many of three wrong options shall be earlier than the right one, or beyond an end, drawn by a key.
 
-    There are some on either side, for between them the moment that is asked about decides: where all that is offered
-    besides came out earlier, a rough idea of that moment is enough.
+    Mostly there are some on either side, for between them the moment that is asked about decides: where all that is
+    offered besides came out earlier, a rough idea of that moment is enough.
     """
-    return _EARLIER[hashlib.blake2b(key.encode(), digest_size=1).digest()[0] % len(_EARLIER)]
+    return counts[hashlib.blake2b(key.encode(), digest_size=1).digest()[0] % len(counts)]
 
 
 def spread_sides(nearest: Sequence[str], is_earlier: Callable[[str], bool], earlier: int) -> tuple[str, ...]:
@@ -136,8 +127,8 @@ def _read_year(date: str) -> int:
     return int(year) if (year := date.partition("-")[0]).isdigit() else 0  # before Christ
 
 
-def _read_choice(hop: Hop) -> Extreme | None:
-    form = read_computation(hop.derivation)
+def _read_choice(derivation: Derivation) -> Extreme | None:
+    form = read_computation(derivation)
     if isinstance(form, NextOfList):
         listed = Members(form.property, form.reference, outward=False)
         return Extreme(form.measure, (), not form.later, listed, form.reference, form.later)

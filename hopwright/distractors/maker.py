@@ -281,8 +281,8 @@ class DistractorMaker:
         A choice between two falls on either of them whatever the other one is.
         """
         reader = task.reader
-        if reader is None or not task.can_read:
-            return True
+        if reader is None or not task.can_read or self._lists.is_of_list(reader.derivation):
+            return True  # what is offered beside a work of a list is of the same list
         given = self._read_on(task, candidate)
         return given is not None and (given != reader.value or is_choice_of_hops(reader.derivation))
 
@@ -485,9 +485,38 @@ class DistractorMaker:
         return _join(Distractor(text=render(date), kind=kind) for date, kind in chosen)
 
     def _list_held(self, sources: Sequence[str], property: str, answer: str) -> list[str]:
-        """What entities have for a property, each once, the answer aside."""
-        held = (one for source in sources for one in self._facts.objects(source, property)[:1])
+        """What entities alone have for a property, each once, the answer aside: of several nobody is the answer."""
+        held = (objects[0] for source in sources if len(objects := self._facts.objects(source, property)) == 1)
         return list(dict.fromkeys(one for one in held if one != answer))
+
+    def _order_sources(
+        self, task: _Task, chosen: Hop, sources: Sequence[str], property: str, answer: str
+    ) -> list[str]:
+        """What else stands in the list that a hop chose from, in the order in which it is taken for the chosen work.
+
+        What was offered beside that work leads to what is offered here. Of what two made together some lies beyond,
+        and some does not: else the earliest of four writers' films is the first without a look at who made it. Empty
+        where one of these is missing.
+        """
+        used, offered = task.list_used(), {one.id for one in chosen.distractors}
+        ordered = sorted(self._lists.order(chosen, sources, used), key=lambda one: one not in offered)
+        assert isinstance(chosen.derivation, Compute)
+        compared = list_compared(chosen.derivation, task.answers, self._facts)
+        # The work of the two that is named may itself be taken for their first, if less easily than others.
+        named = self._lists.find_named(chosen, compared, used)
+        if self._lists.count_unnamed(chosen, compared, used, property):
+            named = []
+        form = read_computation(chosen.derivation)
+        if not isinstance(form, Extreme) or form.members is None or not form.members.credit:
+            return [*ordered, *named]
+        beyond = [one for one in ordered if self._lists.is_beyond(chosen, one)]
+        within = [*named, *(one for one in ordered if one not in beyond)]
+        leading = [next(iter(self._list_sources(side, property, answer)), "") for side in (beyond, within)]
+        return [*leading, *named, *(one for one in ordered if one not in leading)] if all(leading) else []
+
+    def _list_sources(self, sources: Sequence[str], property: str, answer: str) -> Iterator[str]:
+        """Those of which one alone has a property, and another than the answer."""
+        return (one for one in sources if len(held := self._facts.objects(one, property)) == 1 and held[0] != answer)
 
     def _list_similar(self, entity: str, property: str) -> Sequence[str]:
         """Entities of the same sort whose value of a property comes next to the entity's."""
@@ -529,11 +558,10 @@ class DistractorMaker:
             match = _EXTREME.match(derivation.expression)
             compared = match[1] if match else ""
             fixed = min(1, len(outsiders))
-            if self._lists.is_of_list(hop):
-                final = bool(task.asked)
-                choice = self._lists.order(hop, choice, task.list_used(), final=final)[:_NEXT_IN_LIST]
-                # What the two made besides; of what a moment parts so many earlier and later ones as were drawn.
-                fixed = min(3 if final or self._lists.is_parted(hop) else 2, len(choice))
+            if self._lists.is_of_list(hop.derivation):
+                choice = self._lists.order(hop, choice, task.list_used())[:_NEXT_IN_LIST]
+                # So many of what the two made and of what lies beyond, or earlier and later ones, as were drawn.
+                fixed = min(3, len(choice))
             if outsiders and choice:
                 choice = self._order_by_value(choice, compared, answer)
                 fixed = 2  # the runner-up is who or what is taken for the answer
@@ -546,29 +574,16 @@ class DistractorMaker:
         if isinstance(derivation, Lookup):
             sources = self._list_others(chosen, task) if task.asked and worldwide else self._list_losers(task)
         if isinstance(derivation, Lookup) and sources is not None:
-            listed = chosen is not None and (worldwide or self._lists.is_of_list(chosen))
-            end = ""
+            listed = chosen is not None and (worldwide or self._lists.is_of_list(chosen.derivation))
             if chosen is not None and listed and not worldwide:
-                end = self._lists.find_other_end(chosen, sources)
-                # What stands beside the chosen work leads to what stands beside its screenwriter.
-                ordered = self._lists.order(chosen, sources, task.list_used())
-                if len(self._list_held(ordered, derivation.property, answer)) < FEWEST_COMPARED - 1:
-                    ordered = self._lists.order(chosen, sources, task.list_used(), bounded=False)
-                offered = {one.id for one in chosen.distractors}
-                # The work of the two that is named may itself be taken for their first, if less easily than others.
-                assert isinstance(chosen.derivation, Compute)
-                compared_before, used = list_compared(chosen.derivation, task.answers, self._facts), task.list_used()
-                named = self._lists.find_named(chosen, compared_before, used)
-                if self._lists.count_unnamed(chosen, compared_before, used, derivation.property):
-                    named = []
-                sources = [*named, *sorted(ordered, key=lambda one: one not in offered)]
+                sources = self._order_sources(task, chosen, sources, derivation.property, answer)
+                if not sources:
+                    return OptionShortage("losers", "what two made and what lies beyond do not both lead to others")
             losers = self._list_held(sources, derivation.property, answer)
             # Several works of one list often had the same librettist.
             fixed = min(3, max(1, len(losers))) if listed else _count_needed(sources)
             if listed and task.asked and not worldwide and len(losers) < FEWEST_COMPARED - 1:
                 return OptionShortage("losers", "fewer than three of the rest of the list lead to another answer")
-            if end and set(self._facts.objects(end, derivation.property)).isdisjoint(losers):
-                return OptionShortage("losers", "to mistake the last for the first leads to no other answer")
             if chosen is not None and is_hidden_choice(chosen.derivation) and not listed:
                 winners = self._list_outsiders(task, chosen)
                 outsiders = [one for winner in winners for one in self._facts.objects(winner, derivation.property)[:1]]
@@ -636,6 +651,11 @@ class DistractorMaker:
             return OptionShortage("losers", "what was not chosen on the way gives too few answers that can be offered")
         first = [*found][:fixed]
         nearest = list(dict.fromkeys([*first, *sorted(found, key=strange.__getitem__)]))
+        if isinstance(derivation, Lookup) and not task.asked:
+            # Who did the same for a film of that director, or of that crew, is nearer than anybody else of the time.
+            linked = self._credits.find_linked(_resolve(derivation.subject, task.answers), derivation.property)
+            if sum(one in linked for one in nearest) >= FEWEST_COMPARED - 1:
+                nearest = [one for one in nearest if one in linked or one in first]
         nearest = self._drop_strangers(nearest, [found[one].kind == "sibling" for one in nearest], strange)
         own = self._weigh(task, answer, answer, "sibling", compared, asked_for)
         return self._choose_entities(own, [found[one] for one in nearest], fixed, rng)
@@ -813,7 +833,7 @@ class DistractorMaker:
             if isinstance(form := read_form(derivation.expression), NextHolder):
                 return self._list_holders(form.timeline, hop.answer_id, task.answers.get(int(form.reference[3:])))
             compared = list_compared(derivation, task.answers, self._facts)
-            if not self._lists.is_of_list(hop):
+            if not self._lists.is_of_list(hop.derivation):
                 return list(compared)
             return list(self._lists.order(hop, [one for one in compared if one != hop.answer_id], task.list_used()))
         found: list[str]
@@ -829,7 +849,7 @@ class DistractorMaker:
             conditions = read_open_conditions(hop, task.earlier, task.answers, self._facts, final=True)
             found = self._find_meeting(derivation, conditions, hop.answer_id, task.rng)
         found = list(dict.fromkeys(one for one in found if one != hop.answer_id))
-        if len(found) <= _MOST_RIVALS or any(map(self._lists.is_of_list, task.earlier)):
+        if len(found) <= _MOST_RIVALS or any(self._lists.is_of_list(one.derivation) for one in task.earlier):
             return found[:_MOST_RIVALS]  # what is nearest in a list comes first
         return sorted(task.rng.sample(found, _MOST_RIVALS))
 

@@ -22,6 +22,8 @@ NumericSlip = tuple[Number, DistractorKind]
 
 _MOST_APART = 40
 """Years that an option may lie from the right year."""
+_NEAR = 10
+"""Years that a date lies from the right one and is taken for it without a second thought."""
 _STEPPED = 200
 """Below it a whole number may be missed by any few; above, by slips and as other things' numbers only."""
 _LOOSE = 25
@@ -134,7 +136,13 @@ def choose_date_distractors(
     found = {date: kind for date, kind in reversed(list(dates)) if date != value and date.year <= LATEST_YEAR}
     found |= dict.fromkeys(required, "near_miss")
     near = sorted(
-        found, key=lambda date: (date not in required, _rate_belonging(found[date]), abs((date - value).days))
+        found,
+        key=lambda date: (
+            date not in required,
+            abs(date.year - value.year) > _NEAR,  # far off, it speaks against the rest of the chain
+            _rate_belonging(found[date]),
+            abs((date - value).days),
+        ),
     )
     earlier, later = [one for one in near if one < value], [one for one in near if one > value]
     if len(near) < 3:

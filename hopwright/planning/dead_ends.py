@@ -31,6 +31,7 @@ class DeadEnd(StrEnum):
     NOTHING_TO_COMPARE_BY = "nothing_to_compare_by"
     NOTHING_WITH_ANCHOR = "nothing_with_anchor"
     NOT_ALIVE_THEN = "not_alive_then"
+    KNOWN_DEATH = "known_death"
     NOT_COMPUTED = "not_computed"
     NOT_PROVEN = "not_proven"
     NO_CLOSED_SET = "no_closed_set"
@@ -98,6 +99,7 @@ _TEXTS: dict[DeadEnd, str] = {
     DeadEnd.NOTHING_TO_COMPARE_BY: "the entities have nothing to compare them by",
     DeadEnd.NOTHING_WITH_ANCHOR: "no computation that may follow goes with the anchor",
     DeadEnd.NOT_ALIVE_THEN: "the person did not live then",
+    DeadEnd.KNOWN_DEATH: "many know when somebody so well known died",
     DeadEnd.NOT_COMPUTED: "the computation fails",
     DeadEnd.NOT_PROVEN: "the source does not prove it",
     DeadEnd.NOTHING_IN_COMMON: "the two have no one thing in common, or several",

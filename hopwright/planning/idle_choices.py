@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from hopwright.errors import ExpressionError, InputError
@@ -9,16 +10,20 @@ from hopwright.knowledge.facts import Facts
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.planning.computation_forms import Extreme, Form, Members, NextOfList, read_computation
 from hopwright.planning.execution import execute, resolve, same
-from hopwright.planning.plan import Plan, named_entities
+from hopwright.planning.plan import Plan, PlanStep, named_entities
 from hopwright.records import Lookup
 from hopwright.records.values import Value
+
+_OFTEN = 3
+"""Who had the same part in so many works of a list is thought of before anybody looks."""
 
 
 def has_idle_choice(plan: Plan, answers: Mapping[int, Value], facts: Facts, table: PropertyTable) -> bool:
     """Whether a hop chooses one of a whole list for nothing.
 
     It is idle where what would be taken by mistake leads to the same final answer, or where nothing else leads to any.
-    Of works made with a partner these are the others of the two, else those next to the chosen one by date.
+    Of works made with a partner these are the others of the two, else those next to the chosen one by date. So it is
+    where the answer had the same part in most of the list: whoever knows a director's usual cinematographer names him.
     """
     for index, step in enumerate(plan.steps[:-1], start=1):
         mistaken = _find_mistaken(read_computation(step.derivation), str(answers[index]), answers, facts, table)
@@ -27,6 +32,22 @@ def has_idle_choice(plan: Plan, answers: Mapping[int, Value], facts: Facts, tabl
         given = [one for other in mistaken if (one := _run_on(plan, index, other, answers, facts, table)) is not None]
         if not given or any(same(one, answers[len(plan.steps)]) for one in given):
             return True
+        if index == len(plan.steps) - 1 and _is_usual(plan.steps[-1], str(answers[index]), facts, table):
+            return True
+    return False
+
+
+def _is_usual(last: PlanStep, chosen: str, facts: Facts, table: PropertyTable) -> bool:
+    """Whether the answer had the part that is asked for in more of the chosen work's list than anybody else, and often."""
+    if not isinstance(last.derivation, Lookup) or last.answer_type != "entity":
+        return False
+    property = last.derivation.property
+    for listed in table.lists:
+        for owner in facts.subjects(listed, chosen):
+            held = Counter(end for one in facts.objects(owner, listed) for end in facts.objects(one, property))
+            (most, times), *_ = held.most_common(1) or [("", 0)]
+            if times >= _OFTEN and held[str(last.value)] == times:
+                return True
     return False
 
 

@@ -146,6 +146,10 @@ class PlanBuilder:
             and not self.preferences.closed(entity)
         )
 
+    def is_well_known(self, entity: str) -> bool:
+        """Whether an entity is of the best known third of those that questions are asked about."""
+        return self.preferences.band_of(self.traversals.degree(entity)) == "head"
+
     def list_found(self) -> list[str]:
         """The entities that the steps so far have found."""
         return [step.value for step in self.draft.steps if step.answer_type == "entity" and isinstance(step.value, str)]

@@ -34,7 +34,7 @@ _KEPT_CHOICES = 2_000
 _LIFE_OF_CHOSEN = 0.02
 """How readily a question about what is chosen from a list ends with somebody's age, or the year of their birth."""
 _OF_A_LIFE = frozenset({"year", "age-at-death", "age-found"})
-_BESIDE_JOINT = JOINT_OPERATIONS | COUNTING_JOINT | {"next-after-joint", "beside-named", "lead", "extend"} | _OF_A_LIFE
+_BESIDE_JOINT = JOINT_OPERATIONS | COUNTING_JOINT | {"next-after-joint", "lead", "extend"} | _OF_A_LIFE
 _BESIDE_SERIES = frozenset({"next-member", "end-member", "named-member", "lead", "extend"})
 _BESIDE_NEXT = frozenset({"next-holder", "named-holder", "lead", "extend", "year"})
 _SAMPLED = 3000
@@ -63,7 +63,6 @@ _READERS: dict[str, frozenset[str]] = {
     "named-event": frozenset({"holder"}),
     "close-death": LIST_OPERATIONS,
     "named-member": frozenset({"next-member", "extend"}),
-    "beside-named": frozenset({"extend"}),
 }
 """Operations that are for certain others to read."""
 _ANSWER = {"entity": "entity", "year": "year", "date": "date", "number": "number", "amount": "number", "ways": "number"}
@@ -374,13 +373,14 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
         return False  # two years that are subtracted for the sake of it
     if sum(names[one] for one in JOINT_OPERATIONS | COUNTING_JOINT) > 1:
         return False  # what the partner of two made with a third
+    if any(one.name in OF_BOTH and any(before.name == "extend" for before in operations[:place])
+           for place, one in enumerate(operations)):  # fmt: skip
+        return False  # two made something together who are found by one work, not one of them by another's
     if any(
         one.name == "next-after-joint" and (not place or operations[place - 1].name not in JOINT_OPERATIONS)
         for place, one in enumerate(operations)
     ):
         return False  # what comes next is asked where something else has ended
-    if names["beside-named"] and (operations[-1].name != "joint-of-both" or not names["lead"]):
-        return False  # who filmed somebody's next film is asked for where the two made several
     if operations[-1].name == "date" and not names.keys().isdisjoint(CHOOSING_FROM_LISTS):
         return False  # the very day on which somebody was born is of no use to who wonders what two made
     if names["first-of"] and names["holder"]:

@@ -28,6 +28,7 @@ from hopwright.records.arrow import (
     read_parquet,
     read_rejected,
 )
+from hopwright.reporting.scorecard import MOST_OPENING, OPENING_WORDS
 from hopwright.runs import ShardOutput
 from hopwright.settings.synthesis import SynthesizeParameters
 
@@ -45,14 +46,17 @@ _FEWEST_ALIKE = 8
 """So many of one frame are kept in any set, however small."""
 _MOST_ENDING = 0.12
 """The largest share of the drafts that ends with one look-up."""
+_MOST_OPENING, _FEWEST_OPENING = 0.8 * MOST_OPENING, 5
+"""The largest share of what is kept that begins with the same words: less than what the scorecard asks of a release, for
+voters may drop more of the others. How many are kept in any set, however small."""
 _MOST_OF_END = (0.02, 4)
 """The largest share of the drafts that asks for the first or the last of several members of one series, such as the
 Tours de France, and how many are kept in any set, however small."""
 _MOST_STEPS = {
-    "step along a series": (0.003, 1),
-    "step along a series from its end": (0.003, 1),
-    "step along a list of years": (0.003, 1),
-    "choose by a moment": (0.035, 12),
+    "step along a series": (0.003, 0),
+    "step along a series from its end": (0.003, 0),
+    "step along a list of years": (0.003, 0),
+    "choose by a moment": (0.12, 16),
     "ask for the same as of another": (0.1, 16),
 }
 """The largest shares of the drafts that step along a series, that do so from the first or the last of several, that
@@ -60,7 +64,7 @@ step along a list of years, that choose by a moment, and that ask for what has t
 readers find the steps contrived, a death a ruler laid on the list of somebody else's works, and `the same runner-up as
 that one` stiff. After each share how many are kept in any set, however small.
 """
-_MOST_OF_DOMAIN = 0.25
+_MOST_OF_DOMAIN = 0.3
 """The largest share of the drafts that one domain has, where a graph gives so many domains that all can have theirs."""
 _MANY_DOMAINS = 5
 _ENDING = re.compile(r"\bP\d+$|\bkin$")
@@ -262,6 +266,8 @@ def _list_limits(max_answer_share: float, max_frame_share: float, most_of_domain
     yield _Limit("series_share", lambda one: one.end_of, lambda _: _MOST_OF_END, end)
     domain = "{allowed} earlier ones are about {name}"
     yield _Limit("domain_share", lambda one: one.domain, lambda _: (most_of_domain, _FEWEST_ALIKE), domain)
+    opening = "{allowed} earlier ones begin with {name!r}"
+    yield _Limit("opening_share", _find_opening, lambda _: (_MOST_OPENING, _FEWEST_OPENING), opening, True)
     answer = "{name!r} is the answer of {allowed} earlier ones"
     yield _Limit("answer_share", lambda one: one.answer, lambda _: (max_answer_share / 2, 1), answer, True)
 
@@ -270,6 +276,10 @@ def _find_most_of_domain(drafts: Sequence[DraftKey]) -> float:
     """The largest share of one domain; all of them where a graph gives few domains: one of films is about films."""
     counts = Counter(draft.domain for draft in drafts if draft.domain)
     return _MOST_OF_DOMAIN if sum(count >= _FEWEST_ALIKE for count in counts.values()) >= _MANY_DOMAINS else 1.0
+
+
+def _find_opening(draft: DraftKey) -> str:
+    return " ".join(draft.question.split()[:OPENING_WORDS])
 
 
 def _find_ending(draft: DraftKey) -> str:

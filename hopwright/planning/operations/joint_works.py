@@ -10,14 +10,15 @@ from hopwright.planning.computation_forms import Extreme, NextOfList, read_compu
 from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import FEWEST_CHOSEN_FROM, list_joint, list_joint_counts, satisfies_reader
-from hopwright.planning.operations.starting_points import draw_joint_works, draw_works_beside_joint
+from hopwright.planning.operations.starting_points import draw_joint_works
 from hopwright.planning.operations.whole_lists import has_unlisted_between, states_year
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
-from hopwright.planning.traversals import JointCount, JointWork, NextWork
+from hopwright.planning.traversals import JointCount, JointWork
 from hopwright.records import Lookup
 
 _T = TypeVar("_T")
-_FEWEST_OWNERS = 2
+_FEWEST_BESIDE = 3
+"""So many others of a list must be left to be taken for what is chosen from it."""
 _REMEMBERED = 2000
 """Who wrote or photographed what came out from this year on, many know without looking it up."""
 _Option = tuple[JointWork, str, str]
@@ -72,29 +73,10 @@ def next_after_joint(builder: PlanBuilder, inputs: Sequence[StepOutput], context
             continue  # what somebody made last of all is offered beside nothing that is later
         if has_unlisted_between(builder, one.owner, when, one.date):
             continue
-        return _go_to(builder, one, found.ref)
+        builder.take(one.work)
+        form = NextOfList(one.whole.measure, one.whole.property, one.maker, found.ref, one.later)
+        return StepOutput("entity", builder.compute(form.write(), "comparison", one.work), one.work)
     raise PlanningDeadEnd(DeadEnd.NOTHING_TOGETHER)
-
-
-def next_of_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """What the maker of a work that the plan names made right after it, or before it: somebody had a part in that with
-    whom the maker made several.
-    """
-    suits = satisfies_reader(builder, context)
-    found = draw_works_beside_joint(builder, context)
-    for named, one in found:
-        if not all(map(builder.admits, (named, one.work))) or not suits(one.work):
-            continue
-        builder.name(named)
-        return _go_to(builder, one, named)
-    raise PlanningDeadEnd(DeadEnd.NOTHING_TOGETHER)
-
-
-def _go_to(builder: PlanBuilder, one: NextWork, reference: str) -> StepOutput:
-    """The hop that finds what lies right beside `reference` in its maker's list."""
-    builder.take(one.work)
-    form = NextOfList(one.whole.measure, one.whole.property, one.maker, reference, one.later)
-    return StepOutput("entity", builder.compute(form.write(), "comparison", one.work), one.work)
 
 
 def count_joint_of_both(
@@ -149,7 +131,7 @@ def _choose(builder: PlanBuilder, context: OperationContext, options: Iterable[_
             continue
         if not _is_found_as_maker(builder, owner, joint.owner, joint.work) or _is_stated(builder, owner, joint):
             continue
-        if joint.works < FEWEST_CHOSEN_FROM or joint.date.year >= _REMEMBERED:
+        if joint.works < FEWEST_CHOSEN_FROM or joint.date.year >= _REMEMBERED or not _leaves_choice(builder, joint):
             continue
         builder.name(*named)
         builder.take(joint.work)
@@ -159,10 +141,29 @@ def _choose(builder: PlanBuilder, context: OperationContext, options: Iterable[_
     raise PlanningDeadEnd(DeadEnd.NOTHING_TOGETHER)
 
 
+def _leaves_choice(builder: PlanBuilder, joint: JointWork) -> bool:
+    """Whether enough lies on that side of a work of the two, which the plan names or finds, on which their end lies:
+    whoever reads of a film of 1960 knows that their first film is none that came out later. Some of it lies beyond the
+    end, where others took part, and some does not.
+    """
+    told, objects = {*builder.topics, *builder.list_found()}, builder.traversals.graph.objects
+    known = [date for date, one in joint.whole.dates if one in told and joint.partner in objects(one, joint.credit)]
+    if not known:
+        return True
+    bound = max(known) if joint.largest else min(known)
+    left = [date for date, _ in joint.whole.dates if date != bound and (date > bound) is joint.largest]
+    beyond = sum(date != joint.date and (date > joint.date) is joint.largest for date in left)
+    return len(left) > max(_FEWEST_BESIDE, beyond) and beyond > 0
+
+
 def _is_told_by_other(builder: PlanBuilder, owner: str, partner: str) -> bool:
-    """Whether a partner who is named tells who the owner is: a coach who won with one club alone."""
-    named = owner.startswith("hop") and not partner.startswith("hop")
-    return named and len(builder.traversals.joint_owners.get(partner, ())) < _FEWEST_OWNERS
+    """Whether one of the two who is named tells who the other is: a cinematographer who worked for one director, or the
+    director of a film that the plan has to find.
+    """
+    if owner.startswith("hop"):
+        return not partner.startswith("hop")
+    edges, makers = builder.traversals.graph.out_edges, builder.traversals.makers
+    return any(end == owner and property in makers for one in builder.list_found() for property, end in edges(one))
 
 
 def _is_stated(builder: PlanBuilder, owner: str, joint: JointWork) -> bool:

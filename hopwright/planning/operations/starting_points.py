@@ -15,7 +15,6 @@ from hopwright.planning.dead_ends import DeadEnd, NothingBegins, PlanningDeadEnd
 from hopwright.planning.memory import Memory
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import (
-    FEWEST_CHOSEN_FROM,
     JOINT_OPERATIONS,
     LIST_OPERATIONS,
     NAMED_LIST_OPERATIONS,
@@ -33,7 +32,7 @@ from hopwright.planning.operations.operation_inputs import (
 from hopwright.planning.plan_builder import PlanBuilder
 from hopwright.planning.random_draws import draw, draw_several
 from hopwright.planning.relations import Group, StartPools
-from hopwright.planning.traversals import MAX_POOL, Edge, JointWork, NextWork, UsableLiteral, spread
+from hopwright.planning.traversals import MAX_POOL, Edge, JointWork, UsableLiteral, spread
 
 _DRAWN = 16
 _OF_ONE = 0.95
@@ -186,29 +185,6 @@ def draw_joint_works(builder: PlanBuilder, context: OperationContext) -> list[Jo
         return {credit: tuple(held) for credit, held in found.items()}
 
     return _draw_of_each(builder, _focus(builder, ("joint", *context.readers), find, lambda one: one.owner))
-
-
-def draw_works_beside_joint(builder: PlanBuilder, context: OperationContext) -> list[tuple[str, NextWork]]:
-    """Works that a plan may name, each with what its maker made next, or before: of that comes somebody with whom the
-    maker made several, and who had no part in the work that is named.
-    """
-
-    def find() -> dict[str, tuple[tuple[str, NextWork], ...]]:
-        traversals, found = builder.traversals, dict[str, list[tuple[str, NextWork]]]()
-        for owner in sorted(traversals.list_owners):
-            for joint in traversals.joint_works(owner):
-                for _, work in joint.whole.dates if joint.works >= FEWEST_CHOSEN_FROM else ():
-                    if joint.partner in traversals.graph.objects(work, joint.credit) or not traversals.nameable(work):
-                        continue
-                    found.setdefault(joint.credit, []).extend(
-                        (work, one)
-                        for one in traversals.next_of_lists(work)
-                        if one.whole == joint.whole and one.work != joint.work
-                        if traversals.graph.objects(one.work, joint.credit) == (joint.partner,)
-                    )
-        return {credit: tuple(dict.fromkeys(held)) for credit, held in found.items() if held}
-
-    return _draw_of_each(builder, _focus(builder, ("beside joint", *context.readers), find, lambda one: one[1].owner))
 
 
 def _draw_of_each(builder: PlanBuilder, starts: StartPools[_T]) -> list[_T]:

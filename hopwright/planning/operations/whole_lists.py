@@ -121,6 +121,8 @@ def _choose(
     died = full_date(builder, owner, builder.traversals.roles.death)
     if died is not None and isinstance(when, dt.date) and died <= when:
         raise PlanningDeadEnd(DeadEnd.NOT_ALIVE_THEN)  # whose last work that is needs no date
+    if moment.of == builder.traversals.roles.death and builder.is_well_known(moment.entity):
+        raise PlanningDeadEnd(DeadEnd.KNOWN_DEATH)
     parts = [
         part
         for part in _list_parts(builder, owner, when)

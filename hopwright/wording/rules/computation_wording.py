@@ -78,7 +78,6 @@ _PERFECT = re.compile(r"^has (?:been|won|held|led|\w+ed) (?!by\b)")
 _PLACE = re.compile(r"(?P<the>the (?:first|last))(?P<to> to .+)$")
 """`the first to die`: of several, `the first of them to die`."""
 _WITH = "with {o}"
-_PAST = {"come out": "came out"}
 _BY_OWNER = " by {s}"
 _NOMINAL = 0.5
 """How often a moment is `the death of X` rather than `X died`."""
@@ -220,13 +219,9 @@ class ComputationVerbaliser:
         return f"Which {noun} came right {side} {say(form.reference)} in its {role}'s filmography?"
 
     def _name_next(self, form: NextOfList) -> str:
-        """`the next film that the director made after the last of them`; `the film that he made next`, of a named."""
+        """`the next film that the director made after the last of them`."""
         entry, role = self._text.table.entity[form.property], self._text.table.entity[form.maker].role
         noun = entry.member.removesuffix(_BY_OWNER)
-        if form.reference.startswith("Q"):
-            he = self._text.find_pronoun(self._text.find_lookup(form.reference, form.maker)) or f"the {role}"
-            when = f"{entry.made} next" if form.later else f"had {entry.made} just before"
-            return f"the {noun.split()[-1]} that {he} {when}"
         joint = read_computation(self._text.step(form.reference).derivation)
         if not isinstance(joint, Extreme) or joint.members is None or not entry.made:
             raise ExpressionError(f"no words for what is next in {form.property}")
@@ -419,20 +414,6 @@ class ComputationVerbaliser:
             return told.replace("{s}", both or pair).replace(_WITH, "together")
         return self._fill_joint(told, members, said)
 
-    def _tell_made_with(self, form: Extreme, members: Members) -> bool:
-        """Whether a sentence before the question tells of several works by who made a named one and somebody who had a
-        part in the next: `The director of "Hud" made several feature films with the screenwriter of the film that he
-        made next.`
-        """
-        partner = self._text.step(members.partner).derivation if members.partner.startswith("hop") else None
-        if not isinstance(partner, Lookup) or not partner.subject.startswith("hop"):
-            return False
-        if not isinstance(read_computation(self._text.step(partner.subject).derivation), NextOfList):
-            return False
-        entry, said = self._text.table.entity[members.property], self._text.described
-        self._text.openings.append(f"{upper_first(self._fill_joint(entry.together_told, members, said))}.")
-        return True
-
     def _say_those(self, members: Members, one: str) -> str:
         """`those films` of several that a sentence before the question speaks of; `them` of what has no plain noun."""
         member = self._text.table.entity[members.property].member
@@ -465,9 +446,6 @@ class ComputationVerbaliser:
                 self._name_again(form.moment, members.shared, say)
                 turn, member, to = self._one_of_list(form, members, say)
             what = "Who" if self._kind(winner) == "person" else "What"
-            if members.partner and hidden and self._tell_made_with(form, members):
-                to = self._text.table.literal[form.property].to
-                return f"Which of them {_PAST.get(to) or to.replace('be ', 'was ')} {turn}?"
             if members.partner:
                 frames = JOINT_WORK_FRAMES if self._kind(winner) == "work" else JOINT_EVENT_FRAMES
                 return self._pick(frames).format(what=what, turn=turn, member=member)

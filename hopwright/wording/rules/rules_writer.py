@@ -642,16 +642,7 @@ class PlanVerbaliser:
 
     def find_possessive(self, reference: str) -> str:
         """`his` or `her` of whoever a reference means; empty where that is not known."""
-        return _POSSESSIVE.get(self.find_pronoun(reference), "")
-
-    def find_pronoun(self, reference: str) -> str:
-        """`he` or `she` of whoever a reference means; empty where that is not known."""
-        return self._find_pronoun(self.entity(reference)) if reference else ""
-
-    def find_lookup(self, subject: str, property: str) -> str:
-        """The hop that looks up a property of a subject; empty where none does."""
-        lookup = Lookup(subject=subject, property=property)
-        return next((f"hop{at}" for at, one in enumerate(self._steps, start=1) if one.derivation == lookup), "")
+        return _POSSESSIVE.get(self._find_pronoun(self.entity(reference)), "") if reference else ""
 
     def _is_asked_for(self, role: str) -> bool:
         """Whether the last hop asks for somebody of a role: that somebody else had it in another work would mislead."""
