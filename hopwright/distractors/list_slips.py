@@ -10,10 +10,8 @@ from hopwright.knowledge.properties import PropertyTable
 from hopwright.planning.computation_forms import Extreme, Members, NextOfList, read_computation
 from hopwright.records import Derivation, Hop
 
-_EARLIER, _EARLIER_OF_MOMENT = (1, 2), (0, 1, 1, 2, 2, 3)
-"""How many wrong options are earlier than the right one, as often as each shall be drawn; the second where a moment
-parts a list: if the right one were never the earliest or the latest, two options would be left of four.
-"""
+_EARLIER = (1, 2)
+"""How many wrong options are earlier than the right one, as often as each shall be drawn."""
 _OPTIONS = 3
 """Wrong options of a question."""
 
@@ -70,7 +68,7 @@ class ListSlips:
             return spread_sides(nearest, lambda one: (ranked.index(one) < own) is not form.largest, draw_earlier(key))
         if not form.moment:
             return tuple(nearest)
-        return spread_sides(nearest, lambda one: ranked.index(one) < own, draw_earlier(key, _EARLIER_OF_MOMENT))
+        return spread_sides(nearest, lambda one: ranked.index(one) < own, draw_earlier(key))
 
     def _list_bounds(self, hop: Hop, others: Sequence[str], used: Collection[str]) -> list[str]:
         """What the question names of a list on whose one side a hop's answer lies."""
@@ -107,13 +105,13 @@ class ListSlips:
         return {one: str(held) for one in entities for held in self._facts.scalars(one, form.property)[:1]}
 
 
-def draw_earlier(key: str, counts: Sequence[int] = _EARLIER) -> int:
+def draw_earlier(key: str) -> int:
     """How many of three wrong options shall be earlier than the right one, or beyond an end, drawn by a key.
 
-    Mostly there are some on either side, for between them the moment that is asked about decides: where all that is
-    offered besides came out earlier, a rough idea of that moment is enough.
+    There are some on either side, for between them the moment that is asked about decides: where all that is offered
+    besides came out earlier, a rough idea of that moment is enough.
     """
-    return counts[hashlib.blake2b(key.encode(), digest_size=1).digest()[0] % len(counts)]
+    return _EARLIER[hashlib.blake2b(key.encode(), digest_size=1).digest()[0] % len(_EARLIER)]
 
 
 def spread_sides(nearest: Sequence[str], is_earlier: Callable[[str], bool], earlier: int) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ import random
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from hopwright.checks.choices import find_odd_trait, meets
@@ -146,7 +147,7 @@ _NATIVE = 0.75
 """Points of foreignness up to which a candidate counts as of the answer's own world."""
 _LED_TO = 1.5
 """Points of foreignness that are forgiven at the end of a plan to what a wrong option on the way leads to."""
-_LINKED = 1.5
+_LINKED = 1.0
 """Points of foreignness that are forgiven to whoever did the same for a work that shares a person with the one asked
 about.
 """
@@ -154,6 +155,10 @@ _UNTRIED = 3.0
 """Points for somebody of the answer's country and calling who never was to anything what is asked for."""
 _NEAR_TERMS = 6
 """Years by which the terms of two holders lie apart at most and are taken for neighbouring."""
+_MOST_OFF = 0.75
+"""Points that a date counts at most which the next hop gives: no British novelist wrote what Visconti filmed, whenever
+he died.
+"""
 _DRAWN_WIDELY, _KEPT_OF_DRAWN = 24, 3
 
 Likeness = Callable[[str, str], float]
@@ -161,12 +166,13 @@ Likeness = Callable[[str, str], float]
 
 
 class Reader(NamedTuple):
-    """The computation or look-up that reads a hop's answer, and what it gives."""
+    """The computation or look-up that reads a hop's answer, and what it gives; `others`: the answers of all hops."""
 
     derivation: Derivation
     answer_type: AnswerType
     value: Value
     claims: Sequence[Claim] = ()
+    others: Mapping[int, Value] = MappingProxyType({})
 
 
 def find_reader(index: int, later: Iterable[Reader]) -> Reader | None:
@@ -213,7 +219,8 @@ class DistractorMaker:
         self._siblings = SimilarEntities(graph, kinds)
         self._values = NearbyValues(graph, self._facts, self._siblings)
         self._world = OwnWorld(graph, self._siblings)
-        self._credits = SharedCredits(graph, self._facts, self._siblings)
+        makers = (table.roles.made | table.roles.makers) - set(table.credits)
+        self._credits = SharedCredits(graph, self._facts, self._siblings, makers)
         self._series = SeriesSlips(self._facts, table)
         self._lists = ListSlips(self._facts, table, lambda one: self._siblings.card(one).label)
         self._likeness = likeness
@@ -244,7 +251,7 @@ class DistractorMaker:
         proposed = [*proposed, *propose(hop, answers)]
         made = self._make(hop, answers, earlier, asked, proposed, key, reader)
         if reader is not None and isinstance(made, OptionShortage):
-            made = self._make(hop, answers, earlier, asked, proposed, key, None)
+            made = self._make(hop, answers, earlier, asked, proposed, key, reader, loosely=True)
         if not isinstance(made, OptionShortage) and len(made) >= FEWEST_COMPARED - 1:
             odd = find_odd_trait(hop.answer, [one.text for one in made])
             return OptionShortage("form", f"the right option alone {odd}") if odd else made
@@ -259,14 +266,17 @@ class DistractorMaker:
         proposed: Sequence[Value],
         key: str,
         reader: Reader | None,
+        *,
+        loosely: bool = False,
     ) -> tuple[Distractor, ...] | OptionShortage:
+        """`loosely`: wrong options need not lead on, as long as none leads to the right one at the next hop."""
         way = "|".join(one.question for one in earlier)
         rng = random.Random(f"{self._seed}:{key}|{way}|{hop.question}|{hop.answer}")
         try:
             value = stated_value(hop)
         except InputError as error:
             return OptionShortage("value", str(error))
-        task = _Task(hop, answers, earlier, asked, rng, reader)
+        task = _Task(hop, answers, earlier, asked, rng, reader, loosely=loosely)
         if isinstance(value, dt.date):
             return self._make_dates(task, value)
         if isinstance(value, str):
@@ -281,7 +291,16 @@ class DistractorMaker:
         A choice between two falls on either of them whatever the other one is.
         """
         reader = task.reader
-        if reader is None or not task.can_read or self._lists.is_of_list(reader.derivation):
+        if reader is None or not task.can_read:
+            return True
+        following = reader.derivation
+        if isinstance(following, Lookup) and isinstance(candidate, str) and isinstance(reader.value, str):
+            held = self._facts.objects(candidate, following.property)
+            if reader.value in held:  # with somebody else, it may be: then none of the two alone is the answer
+                return False
+        if task.loosely:
+            return True
+        if isinstance(candidate, str) and self._lists.is_of_list(reader.derivation):
             return True  # what is offered beside a work of a list is of the same list
         given = self._read_on(task, candidate)
         return given is not None and (given != reader.value or is_choice_of_hops(reader.derivation))
@@ -291,7 +310,7 @@ class DistractorMaker:
         reader = task.reader
         if reader is None or not task.can_read:
             return None
-        inputs = {**task.answers, task.hop.index: candidate}
+        inputs = {**reader.others, **task.answers, task.hop.index: candidate}
         try:
             return execute(
                 reader.derivation, reader.answer_type, inputs, self._facts, self._table, tuple(reader.claims)
@@ -654,8 +673,9 @@ class DistractorMaker:
         if isinstance(derivation, Lookup) and not task.asked:
             # Who did the same for a film of that director, or of that crew, is nearer than anybody else of the time.
             linked = self._credits.find_linked(_resolve(derivation.subject, task.answers), derivation.property)
-            if sum(one in linked for one in nearest) >= FEWEST_COMPARED - 1:
-                nearest = [one for one in nearest if one in linked or one in first]
+            kindred = [one for one in nearest if one in linked and strange[one] <= _NATIVE]
+            if len(kindred) >= FEWEST_COMPARED - 1:
+                nearest = [*first, *(one for one in kindred if one not in first)]
         nearest = self._drop_strangers(nearest, [found[one].kind == "sibling" for one in nearest], strange)
         own = self._weigh(task, answer, answer, "sibling", compared, asked_for)
         return self._choose_entities(own, [found[one] for one in nearest], fixed, rng)
@@ -725,7 +745,7 @@ class DistractorMaker:
             return max(0.0, points - _LED_TO * (kind == "near_miss"))
         given, right = self._read_on(task, candidate), task.reader.value if task.reader is not None else None
         if isinstance(given, dt.date) and isinstance(right, dt.date):
-            points += count_quarters(abs(given.year - right.year), _MOST_YEARS_OFF)
+            points += min(_MOST_OFF, count_quarters(abs(given.year - right.year), _MOST_YEARS_OFF))
         return points
 
     def _order_by_value(self, entities: Sequence[str], property: str, answer: str) -> tuple[str, ...]:
@@ -1221,9 +1241,12 @@ class _Task:
         asked: str,
         rng: random.Random,
         reader: Reader | None = None,
+        *,
+        loosely: bool = False,
     ) -> None:
         self.hop = hop
         self.reader = reader
+        self.loosely = loosely
         self.answers = answers
         self.earlier = earlier
         self.asked = asked
@@ -1232,7 +1255,9 @@ class _Task:
     @functools.cached_property
     def can_read(self) -> bool:
         """Whether all that the next hop rests on is known once this one's answer is."""
-        return self.reader is not None and {*self.answers, self.hop.index} >= {*hops_used(self.reader.derivation)}
+        if self.reader is None:
+            return False
+        return {*self.reader.others, *self.answers, self.hop.index} >= {*hops_used(self.reader.derivation)}
 
     @functools.cached_property
     def on_the_way(self) -> tuple[str, ...]:

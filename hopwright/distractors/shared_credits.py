@@ -7,7 +7,7 @@ one who made this film; any other director of the time is dropped by whoever has
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 from hopwright.knowledge.facts import Facts
 from hopwright.knowledge.wikidata.similar_entities import SimilarEntities
@@ -15,15 +15,19 @@ from hopwright.knowledge.wikidata.store import GraphStore
 
 _MOST_FACTS = 2_000
 """People with more facts than this are no tie between two works."""
-_MOST_YEARS = 8
-"""Works that lie further apart share a name by chance."""
+_MOST_YEARS, _MOST_YEARS_OF_MAKER = 8, 25
+"""Works that lie further apart share a name by chance; those of one director do not, as long as one works."""
 
 
 class SharedCredits:
     """Finds people with the same credit on kindred works in one graph. Results are cached."""
 
-    def __init__(self, graph: GraphStore, facts: Facts, similar: SimilarEntities) -> None:
+    def __init__(
+        self, graph: GraphStore, facts: Facts, similar: SimilarEntities, makers: Container[str] = frozenset()
+    ) -> None:
+        """`makers`: the properties that join a work to whose it is, its director's or its author's."""
         self._graph = graph
+        self._makers = makers
         self._facts = facts
         self._similar = similar
         self.find_linked = functools.lru_cache(20_000)(self._find_linked)
@@ -38,18 +42,21 @@ class SharedCredits:
             return {}
         own = set(self._facts.objects(work, property))
         shared: dict[str, set[str]] = {}
-        for _, person in self._graph.out_edges(work):
+        of_maker: set[str] = set()
+        for credit, person in self._graph.out_edges(work):
             if person in own or self._similar.kind(person) != "person" or self._graph.degree(person) > _MOST_FACTS:
                 continue
             for _, other in self._graph.in_edges(person):
                 if other != work and self._similar.kind(other) == "work":
                     shared.setdefault(other, set()).add(person)
+                    if credit in self._makers and (credit, person) in self._graph.out_edges(other):
+                        of_maker.add(other)
         found: dict[str, tuple[int, int]] = {}
         for other, people in shared.items():
             years = self._similar.years_apart(work, other)
-            if years is None or years > _MOST_YEARS:
+            if years is None or years > (_MOST_YEARS_OF_MAKER if other in of_maker else _MOST_YEARS):
                 continue
             for one in set(self._facts.objects(other, property)) - own:
-                count, apart = found.get(one, (0, _MOST_YEARS))
+                count, apart = found.get(one, (0, _MOST_YEARS_OF_MAKER))
                 found[one] = (max(count, len(people)), min(apart, years))
         return {one: found[one][0] for one in sorted(found, key=lambda one: (-found[one][0], found[one][1], one))}

@@ -226,8 +226,6 @@ class EntityProperty(_Entry):
     """One of such a list, to follow `the first`: `opera by {s}`; `group` says the same of several."""
     together: str = ""
     """One of those that its subject made with a certain partner: `opera that {s} wrote with {o}`."""
-    made: str = ""
-    """What the owner of a whole list of works did with them: `wrote` of operas."""
     together_told: str = ""
     """The same as a sentence, before a question about the first or the last: `{s} wrote several operas with {o}`."""
     together_count: str = ""

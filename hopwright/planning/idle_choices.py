@@ -38,15 +38,14 @@ def has_idle_choice(plan: Plan, answers: Mapping[int, Value], facts: Facts, tabl
 
 
 def _is_usual(last: PlanStep, chosen: str, facts: Facts, table: PropertyTable) -> bool:
-    """Whether the answer had the part that is asked for in more of the chosen work's list than anybody else, and often."""
+    """Whether nobody had the part that is asked for more often in the list of the chosen work than the answer."""
     if not isinstance(last.derivation, Lookup) or last.answer_type != "entity":
         return False
     property = last.derivation.property
     for listed in table.lists:
         for owner in facts.subjects(listed, chosen):
             held = Counter(end for one in facts.objects(owner, listed) for end in facts.objects(one, property))
-            (most, times), *_ = held.most_common(1) or [("", 0)]
-            if times >= _OFTEN and held[str(last.value)] == times:
+            if held[str(last.value)] >= _OFTEN and held[str(last.value)] == max(held.values()):
                 return True
     return False
 

@@ -188,7 +188,8 @@ class Synthesizer:
         answers: dict[int, Value] = {}
         hops: list[Hop] = []
         rulings = self._planner.domains.of_steps(plan.steps)
-        readers = [Reader(step.derivation, step.answer_type, step.value, step.claims) for step in plan.steps]
+        values = {index: step.value for index, step in enumerate(plan.steps, start=1)}
+        readers = [Reader(one.derivation, one.answer_type, one.value, one.claims, values) for one in plan.steps]
         for index, (step, question) in enumerate(zip(plan.steps, wording.hop_questions, strict=True), start=1):
             entity = step.value if step.answer_type == "entity" and isinstance(step.value, str) else None
             evidence = evidence_for(step, answers, self.graph, self._table)

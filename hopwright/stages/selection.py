@@ -47,8 +47,9 @@ _FEWEST_ALIKE = 8
 _MOST_ENDING = 0.12
 """The largest share of the drafts that ends with one look-up."""
 _MOST_OPENING, _FEWEST_OPENING = 0.8 * MOST_OPENING, 5
-"""The largest share of what is kept that begins with the same words: less than what the scorecard asks of a release, for
-voters may drop more of the others. How many are kept in any set, however small."""
+"""The largest share of what is kept that begins with the same words, less than the scorecard asks of a release, for
+voters may drop more of the others; and how many are kept in any set, however small.
+"""
 _MOST_OF_END = (0.02, 4)
 """The largest share of the drafts that asks for the first or the last of several members of one series, such as the
 Tours de France, and how many are kept in any set, however small."""

@@ -476,7 +476,11 @@ class TestOnTheSample:
         changed = 0
         for item in items[:40]:
             answers = {}
-            readers = [Reader(hop.derivation, hop.answer_type, stated_value(hop)) for hop in item.hops]
+            values = {hop.index: stated_value(hop) for hop in item.hops}
+            readers = [
+                Reader(hop.derivation, hop.answer_type, values[hop.index], hop.evidence.claims, values)
+                for hop in item.hops
+            ]
             for hop in item.hops:
                 earlier = item.hops[: hop.index - 1]
                 asked = item.question if hop is item.hops[-1] else ""

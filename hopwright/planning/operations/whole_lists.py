@@ -20,8 +20,11 @@ from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.traversals import WholeList
 from hopwright.records import Lookup, ReverseLookup
 from hopwright.records.values import Scalar
+from hopwright.settings import LATEST_YEAR
 
 _MOST_JOINED = 200
+_WITHIN_MEMORY = 25
+"""Years in which a death was in the news that readers remember."""
 _FEWEST_COUNTED = 2
 _FEWEST_BESIDE = 2
 """What is chosen from as many and more came out first or last of `several`."""
@@ -121,7 +124,10 @@ def _choose(
     died = full_date(builder, owner, builder.traversals.roles.death)
     if died is not None and isinstance(when, dt.date) and died <= when:
         raise PlanningDeadEnd(DeadEnd.NOT_ALIVE_THEN)  # whose last work that is needs no date
-    if moment.of == builder.traversals.roles.death and builder.is_well_known(moment.entity):
+    year = when.year if isinstance(when, dt.date) else int(when)
+    if moment.of == builder.traversals.roles.death and (
+        year > LATEST_YEAR - _WITHIN_MEMORY or builder.is_well_known(moment.entity)
+    ):
         raise PlanningDeadEnd(DeadEnd.KNOWN_DEATH)
     parts = [
         part

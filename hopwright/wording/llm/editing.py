@@ -186,7 +186,8 @@ class Editor:
         start = next(place for place, candidates in enumerate(proposed) if candidates)
         values: dict[int, Value] = {hop.index: stated_value(hop) for hop in draft.hops}
         readers = [
-            Reader(hop.derivation, hop.answer_type, values[hop.index], hop.evidence.claims) for hop in draft.hops
+            Reader(hop.derivation, hop.answer_type, values[hop.index], hop.evidence.claims, values)
+            for hop in draft.hops
         ]
         earlier = list(draft.hops[:start])
         hops = list(item.hops[:start])

@@ -213,23 +213,23 @@ class ComputationVerbaliser:
         raise ExpressionError(f"no words for {expression}")
 
     def _ask_next(self, form: NextOfList, say: Say) -> str:
-        """`Which film came right after "Bullitt" in its director's filmography?`"""
+        """`Which film by its director came out next after "Bullitt"?`"""
         noun = self._text.table.entity[form.property].member.removesuffix(_BY_OWNER)
-        side, role = "after" if form.later else "before", self._text.table.entity[form.maker].role
-        return f"Which {noun} came right {side} {say(form.reference)} in its {role}'s filmography?"
+        side, role = "next after" if form.later else "just before", self._text.table.entity[form.maker].role
+        return f"Which {noun} by its {role} came out {side} {say(form.reference)}?"
 
     def _name_next(self, form: NextOfList) -> str:
-        """`the next film that the director made after the last of them`."""
+        """`the next film by the director to come out after the last of them`."""
         entry, role = self._text.table.entity[form.property], self._text.table.entity[form.maker].role
         noun = entry.member.removesuffix(_BY_OWNER)
         joint = read_computation(self._text.step(form.reference).derivation)
-        if not isinstance(joint, Extreme) or joint.members is None or not entry.made:
+        if not isinstance(joint, Extreme) or joint.members is None:
             raise ExpressionError(f"no words for what is next in {form.property}")
         owner, beside = joint.members.shared, self._text.described(form.reference)
         maker = f"the {role}" if owner.startswith("hop") else self._text.described(owner)
         if form.later:
-            return f"the next {noun} that {maker} {entry.made} after {beside}"
-        return f"the {noun} that {maker} {entry.made} just before {beside}"
+            return f"the next {noun} by {maker} to come out after {beside}"
+        return f"the {noun} by {maker} that came out just before {beside}"
 
     def _finds_member(self, reference: str, series: str) -> bool:
         """Whether a hop finds a member of a series: a minister may have succeeded to another office, too."""
