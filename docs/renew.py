@@ -17,18 +17,18 @@ from hopwright.reporting.run_summary import summary_lines
 
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
-    "hw-f844d1fa72b0fc12",
-    "hw-a9167503b2f8ced7",
-    "hw-6fc017ef2a0e1322",
-    "hw-698e67793d0c44b5",
-    "hw-6bc84e8e51927d6a",
-    "hw-5fe1710288db905d",
-    "hw-8e8b10ea27c641bc",
-    "hw-3f3c4e4beb509de5",
-    "hw-1a5e0d350afe05eb",
-    "hw-e90c734a4eccf003",
-    "hw-82756fa193a8c8d6",
-    "hw-70d918be91774bed",
+    "hw-56bbf82eb594409e",
+    "hw-85304fad351d804d",
+    "hw-f703f2330c235109",
+    "hw-aa48f58713039700",
+    "hw-88ee5f7bf47de902",
+    "hw-aed027406ddef296",
+    "hw-ca2ff015b9ed4b8b",
+    "hw-0732f936d87a2b21",
+    "hw-f74885b1b3ec09af",
+    "hw-718cccd781ae9cf3",
+    "hw-9e62bb3846ffd368",
+    "hw-3119aceb38e2ab2d",
 )
 FIRST_RUN = "Then the pipeline runs stage by stage and ends like this:\n\n```\n"
 """What stands on the page before the output of a run."""

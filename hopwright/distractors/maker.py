@@ -728,6 +728,9 @@ class DistractorMaker:
         """
         derivation = task.hop.derivation
         points = self._world.measure_foreignness(candidate, answer)
+        if isinstance(derivation, Lookup) and derivation.property in self._table.roles.makers:
+            work = _resolve(derivation.subject, task.answers)
+            points = self._world.measure_foreignness_to_work(candidate, answer, work)
         if timeline := self._find_timeline(derivation):
             apart = self._count_years_held_apart(candidate, answer, timeline)
             points = points / 2 + max(0, apart - _NEAR_TERMS) / _NEAR_TERMS

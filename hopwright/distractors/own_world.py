@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from hopwright.knowledge.wikidata.roles import (
@@ -37,6 +38,8 @@ _NEXT_DOOR, _SAME_REGION, _ELSEWHERE, _UNKNOWN = 0.75, 1.25, 2.0, 1.0
 """Points for a country that borders on the answer's, one behind those, any other, and where it is not known."""
 OTHER_CALLING = 1.5
 """Points for a calling of another kind."""
+_FEWEST_OF_CREW = 3
+"""So many of those who had a part in a work are of its country."""
 _TIMES_AS_KNOWN = 10.0
 """A place that is known by so many times as many facts, or by so many times fewer, is a whole point off."""
 _TIMELY_KINDS = frozenset(["person", "work", "event"])
@@ -51,6 +54,7 @@ class OwnWorld:
         self.find_homes = functools.lru_cache(100_000)(self._find_homes)
         self._merge_namesakes = functools.lru_cache(5_000)(self._find_namesake)
         self._find_country = functools.lru_cache(50_000)(self._climb_to_country)
+        self._find_crew_home = functools.lru_cache(20_000)(self._find_home_of_crew)
         self._list_neighbours = functools.lru_cache(2_000)(self._read_neighbours)
         self._list_callings = functools.lru_cache(100_000)(self._read_callings)
         self._group_objects = functools.lru_cache(256)(self._read_objects)
@@ -102,6 +106,24 @@ class OwnWorld:
             and not self.measure_foreignness(candidate, answer)
         )
 
+    def measure_foreignness_to_work(self, candidate: str, answer: str, work: str) -> float:
+        """The same of who made a work: of its crew's country, where most of them have one, rather than of the answer's.
+
+        An American who makes a British film is taken for a Briton, and no American for him.
+        """
+        points = self.measure_foreignness(candidate, answer)
+        if not (home := self._find_crew_home(work)):
+            return points
+        theirs = self.find_homes(candidate)
+        return points - self._measure_way(candidate, answer) + self._measure_between(frozenset({home}), theirs)
+
+    def _find_home_of_crew(self, work: str) -> str:
+        """The country of most of those who had a part in a work; empty where it has no such, or too few are known."""
+        people = {end for _, end in self._graph.out_edges(work) if self._similar.kind(end) == "person"}
+        homes = Counter(home for one in people for home in self.find_homes(one))
+        (home, count), *_ = homes.most_common(1) or [("", 0)]
+        return home if count >= _FEWEST_OF_CREW and 2 * count > len(people) else ""
+
     def _measure_foreignness(self, candidate: str, answer: str) -> float:
         """Points that grow with the distance from the answer's country, calling or size, and decades; 0: of its world.
 
@@ -123,7 +145,9 @@ class OwnWorld:
 
     def _measure_way(self, candidate: str, answer: str) -> float:
         """Points for the distance between the countries of two entities; 0 in the same."""
-        mine, theirs = self.find_homes(answer), self.find_homes(candidate)
+        return self._measure_between(self.find_homes(answer), self.find_homes(candidate))
+
+    def _measure_between(self, mine: frozenset[str], theirs: frozenset[str]) -> float:
         if not mine:
             return 0.0
         if not theirs:

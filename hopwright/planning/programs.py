@@ -373,8 +373,8 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
         return False  # two years that are subtracted for the sake of it
     if sum(names[one] for one in JOINT_OPERATIONS | COUNTING_JOINT) > 1:
         return False  # what the partner of two made with a third
-    if any(one.name in JOINT_OPERATIONS | OF_BOTH and any(before.name == "extend" for before in operations[:place])
-           for place, one in enumerate(operations)):  # fmt: skip
+    of_two = [place for place, one in enumerate(operations) if one.name in JOINT_OPERATIONS | COUNTING_JOINT]
+    if any(before.name == "extend" for place in of_two for before in operations[:place]):
         return False  # what two made together is asked of who had a part in a named work, not in one to be found
     if any(
         one.name == "next-after-joint" and (not place or operations[place - 1].name not in JOINT_OPERATIONS)

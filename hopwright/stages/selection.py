@@ -57,7 +57,7 @@ _MOST_STEPS = {
     "step along a series": (0.003, 0),
     "step along a series from its end": (0.003, 0),
     "step along a list of years": (0.003, 0),
-    "choose by a moment": (0.12, 16),
+    "choose by a moment": (0.15, 16),
     "ask for the same as of another": (0.1, 16),
 }
 """The largest shares of the drafts that step along a series, that do so from the first or the last of several, that
@@ -65,7 +65,7 @@ step along a list of years, that choose by a moment, and that ask for what has t
 readers find the steps contrived, a death a ruler laid on the list of somebody else's works, and `the same runner-up as
 that one` stiff. After each share how many are kept in any set, however small.
 """
-_MOST_OF_DOMAIN = 0.3
+_MOST_OF_DOMAIN = 0.45
 """The largest share of the drafts that one domain has, where a graph gives so many domains that all can have theirs."""
 _MANY_DOMAINS = 5
 _ENDING = re.compile(r"\bP\d+$|\bkin$")
