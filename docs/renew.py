@@ -26,7 +26,7 @@ CHOSEN = (
     "hw-ca2ff015b9ed4b8b",
     "hw-0732f936d87a2b21",
     "hw-f74885b1b3ec09af",
-    "hw-718cccd781ae9cf3",
+    "hw-f77a64a6d0ed5acd",
     "hw-9e62bb3846ffd368",
     "hw-3119aceb38e2ab2d",
 )

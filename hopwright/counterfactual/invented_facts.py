@@ -226,21 +226,47 @@ class FactInventor:
         gender: Gender = random.Random(f"{self._key}:{subject}").choice(("female", "male")) if kind == "person" else ""
         return PassagePlan(subject, self._invented[subject].name, gender, (triplet,), (), supporting=False)
 
+    def settle(self, untold: Sequence[UntoldOption]) -> tuple[UntoldOption, ...]:
+        """Have others of a list told of by the wrong options of a hop that asks of one; the options that are left.
+
+        Where only the right option had to do with the list, nobody would have to look for what is first in it.
+        """
+        left = []
+        free = {subject: self._list_open(subject) for subject in self._rivals}
+        for option in untold:
+            able = sorted(one for one, rivals in free.items() if any(it.property == option.property for it in rivals))
+            if not able:
+                left.append(option)
+                continue
+            subject = random.Random(f"{self._key}:{option.option}").choice(able)
+            self._shared[subject] = tuple(
+                self._state(subject, one, option.option if one.property == option.property else "")
+                for one in free.pop(subject)
+            )
+        return tuple(left)
+
     def _share(self, plan: PassagePlan) -> tuple[Triplet, ...]:
         """What a hop asks of one of a list, for another of it that has no such fact of its own."""
         subject = plan.subject
         if subject not in self._shared:
-            told = self._told.get(subject, set())
-            self._shared[subject] = tuple(
-                Triplet(
-                    subject=subject, property=one.property, subject_label="", object_label="",
-                    object=self._name(self.names.kind(one.object), self.names.noun(one.object), subject, one.property),
-                    property_label=self._table.label(one.property),
-                )
-                for one in self._rivals.get(subject, ())
-                if one.property not in told
-            )  # fmt: skip
+            self._shared[subject] = tuple(self._state(subject, one, "") for one in self._list_open(subject))
         return self._shared[subject]
+
+    def _list_open(self, subject: str) -> list[RivalFact]:
+        """What hops ask of others of its list, and is not told of one; what is based on a play is based on no novel."""
+        told = self._told.get(subject, set())
+        if told & (sources := {name for name, entry in self._table.entity.items() if entry.told_role}):
+            told = told | sources
+        return [one for one in self._rivals.get(subject, ()) if one.property not in told]
+
+    def _state(self, subject: str, like: RivalFact, object: str) -> Triplet:
+        """A fact of a subject that is like another's; its object is a new one unless it is given."""
+        kind, noun = self.names.kind(like.object), self.names.noun(like.object)
+        return Triplet(
+            subject=subject, property=like.property, subject_label="", object_label="",
+            object=object or self._name(kind, noun, subject, like.property),
+            property_label=self._table.label(like.property),
+        )  # fmt: skip
 
     def _invent(self, plan: PassagePlan) -> Iterator[Triplet | LiteralFact]:
         """The invented facts of a subject, those drawn already first."""

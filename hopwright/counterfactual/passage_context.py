@@ -129,6 +129,7 @@ def rewrite_passages(
         return writer.word(moved, inventor.names, new.label(plan.subject) or None)
 
     rewritten: list[tuple[Passage, ...]] = []
+    untold = inventor.settle(untold)
     for place, hop in enumerate(item.hops):
         plans = passage_context.plans[place] if passage_context.plans else (None,) * len(hop.evidence.passages)
         own = (

@@ -143,6 +143,8 @@ _STRANGE = 12.0
 """What each point of foreignness costs, in points of closeness."""
 _FEWEST_NEAR = 6
 """So many candidates leave a choice by which nothing of their form shows."""
+_FOREIGN, _MOST_STRANGERS = 1.5, 1
+"""Points from which on somebody is dropped on sight, and how many such stand beside an answer on the way."""
 _NATIVE = 0.75
 """Points of foreignness up to which a candidate counts as of the answer's own world."""
 _LED_TO = 1.5
@@ -678,7 +680,12 @@ class DistractorMaker:
                 nearest = [*first, *(one for one in kindred if one not in first)]
         nearest = self._drop_strangers(nearest, [found[one].kind == "sibling" for one in nearest], strange)
         own = self._weigh(task, answer, answer, "sibling", compared, asked_for)
-        return self._choose_entities(own, [found[one] for one in nearest], fixed, rng)
+        made = self._choose_entities(own, [found[one] for one in nearest], fixed, rng)
+        if not task.asked and not isinstance(made, OptionShortage):
+            strangers = sum(strange[one.id or ""] >= _FOREIGN for one in made)
+            if strangers > _MOST_STRANGERS:
+                return OptionShortage("conditions", f"{strangers} of its rivals do not belong to its country and time")
+        return made
 
     def _offer_beside(self, task: _Task, answer: str, beside: Beside) -> tuple[Distractor, ...] | OptionShortage:
         """Three of what stands beside an answer in a series, or is known of what does; not what the question names."""
