@@ -227,7 +227,7 @@ class FactInventor:
         return PassagePlan(subject, self._invented[subject].name, gender, (triplet,), (), supporting=False)
 
     def settle(self, untold: Sequence[UntoldOption]) -> tuple[UntoldOption, ...]:
-        """Have others of a list told of by the wrong options of a hop that asks of one; the options that are left.
+        """Make the wrong options of a hop the answers for others of its list; return those for which there is no other.
 
         Where only the right option had to do with the list, nobody would have to look for what is first in it.
         """

@@ -144,7 +144,7 @@ def _choose(builder: PlanBuilder, context: OperationContext, options: Iterable[_
 def _leaves_choice(builder: PlanBuilder, joint: JointWork) -> bool:
     """Whether enough lies on that side of a work of the two, which the plan names or finds, on which their end lies:
     whoever reads of a film of 1960 knows that their first film is none that came out later. Some of it lies beyond the
-    end, where others took part, and some does not.
+    end, where others took part.
     """
     told, objects = {*builder.topics, *builder.list_found()}, builder.traversals.graph.objects
     known = [date for date, one in joint.whole.dates if one in told and joint.partner in objects(one, joint.credit)]
@@ -153,7 +153,7 @@ def _leaves_choice(builder: PlanBuilder, joint: JointWork) -> bool:
     bound = max(known) if joint.largest else min(known)
     left = [date for date, _ in joint.whole.dates if date != bound and (date > bound) is joint.largest]
     beyond = sum(date != joint.date and (date > joint.date) is joint.largest for date in left)
-    return len(left) > max(_FEWEST_BESIDE, beyond) and beyond > 0
+    return len(left) > _FEWEST_BESIDE and beyond > 0
 
 
 def _is_told_by_other(builder: PlanBuilder, owner: str, partner: str) -> bool:

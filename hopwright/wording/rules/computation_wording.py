@@ -213,10 +213,10 @@ class ComputationVerbaliser:
         raise ExpressionError(f"no words for {expression}")
 
     def _ask_next(self, form: NextOfList, say: Say) -> str:
-        """`Which film by its director came out next after "Bullitt"?`"""
+        """`Which film by the director of "Bullitt" came out next after it?`"""
         noun = self._text.table.entity[form.property].member.removesuffix(_BY_OWNER)
         side, role = "next after" if form.later else "just before", self._text.table.entity[form.maker].role
-        return f"Which {noun} by its {role} came out {side} {say(form.reference)}?"
+        return f"Which {noun} by the {role} of {say(form.reference)} came out {side} it?"
 
     def _name_next(self, form: NextOfList) -> str:
         """`the next film by the director to come out after the last of them`."""
