@@ -136,10 +136,16 @@ class TestPeople:
 
     @pytest.mark.parametrize("seed", range(5))
     def test_of_too_few_all_are_offered_beside_the_nearest_others(self, seed):
-        graph = film_world(natives=2)
+        graph = film_world(natives=3)
         made = DistractorMaker(graph, TABLE, DictKinds(graph), seed).make(ask_director(graph), {}, ())
         assert not isinstance(made, OptionShortage)
-        assert "Q201" in {one.id for one in made}
+        assert {"Q201", "Q202"} < {one.id for one in made}
+
+    @pytest.mark.parametrize("seed", range(5))
+    def test_no_two_foreigners_are_offered_on_the_way(self, seed):
+        graph = film_world(natives=2)
+        made = DistractorMaker(graph, TABLE, DictKinds(graph), seed).make(ask_director(graph), {}, ())
+        assert isinstance(made, OptionShortage) and made.reason == "conditions"
 
     def test_one_of_the_country_who_directed_nothing_comes_after_those_who_did(self):
         graph = film_world(natives=8)
