@@ -145,7 +145,8 @@ def test_what_a_package_proposes_becomes_a_distractor(install: Install, sample: 
     anchors = make_anchors(sample)
 
     def list_options() -> set[tuple[str, int, str]]:
-        items, _ = Synthesizer(sample, default_table(), seed=3).draft(anchors, 0, 160)
+        short = Synthesizer(sample, default_table(), seed=3, topologies=("chain-2", "converging-3"), min_domains=1)
+        items, _ = short.draft(anchors, 0, 100)
         return {(item.id, hop.index, one.text) for item in items for hop in item.hops for one in hop.distractors}
 
     before = list_options()
