@@ -219,10 +219,7 @@ class FactInventor:
         kind, noun = self.names.kind(option.like), self.names.noun(option.like)
         subject = self._name(kind, noun, option.option, f"{option.property} of")
         self._told[subject] = {option.property}
-        triplet = Triplet(
-            subject=subject, property=option.property, object=option.option, subject_label="", object_label="",
-            property_label=self._table.label(option.property),
-        )  # fmt: skip
+        triplet = self._state(subject, option.property, option.option)
         gender: Gender = random.Random(f"{self._key}:{subject}").choice(("female", "male")) if kind == "person" else ""
         return PassagePlan(subject, self._invented[subject].name, gender, (triplet,), (), supporting=False)
 
@@ -240,7 +237,9 @@ class FactInventor:
                 continue
             subject = random.Random(f"{self._key}:{option.option}").choice(able)
             self._shared[subject] = tuple(
-                self._state(subject, one, option.option if one.property == option.property else "")
+                self._state(subject, one.property, option.option)
+                if one.property == option.property
+                else self._state_alike(subject, one)
                 for one in free.pop(subject)
             )
         return tuple(left)
@@ -249,24 +248,32 @@ class FactInventor:
         """What a hop asks of one of a list, for another of it that has no such fact of its own."""
         subject = plan.subject
         if subject not in self._shared:
-            self._shared[subject] = tuple(self._state(subject, one, "") for one in self._list_open(subject))
+            self._shared[subject] = tuple(self._state_alike(subject, one) for one in self._list_open(subject))
         return self._shared[subject]
 
     def _list_open(self, subject: str) -> list[RivalFact]:
         """What hops ask of others of its list, and is not told of one; what is based on a play is based on no novel."""
         told = self._told.get(subject, set())
-        if told & (sources := {name for name, entry in self._table.entity.items() if entry.told_role}):
-            told = told | sources
+        if not self._table.sources.isdisjoint(told):
+            told = told | self._table.sources
         return [one for one in self._rivals.get(subject, ()) if one.property not in told]
 
-    def _state(self, subject: str, like: RivalFact, object: str) -> Triplet:
-        """A fact of a subject that is like another's; its object is a new one unless it is given."""
+    def _state_alike(self, subject: str, like: RivalFact) -> Triplet:
+        """A fact of a subject that is like another's, about something new."""
         kind, noun = self.names.kind(like.object), self.names.noun(like.object)
+        return self._state(subject, like.property, self._name(kind, noun, subject, like.property))
+
+    def _state(self, subject: str, property: str, object: str) -> Triplet:
+        """A fact without the names of its ends, which the world has."""
+        label = self._table.label(property) if property in self._table.entity else property
         return Triplet(
-            subject=subject, property=like.property, subject_label="", object_label="",
-            object=object or self._name(kind, noun, subject, like.property),
-            property_label=self._table.label(like.property),
-        )  # fmt: skip
+            subject=subject,
+            property=property,
+            object=object,
+            subject_label="",
+            property_label=label,
+            object_label="",
+        )
 
     def _invent(self, plan: PassagePlan) -> Iterator[Triplet | LiteralFact]:
         """The invented facts of a subject, those drawn already first."""
@@ -313,15 +320,7 @@ class FactInventor:
                 if "shared" in offer
                 else self._name(offer["kind"], offer["noun"], subject, property)
             )
-            label = self._table.label(property) if property in self._table.entity else property
-            return Triplet(
-                subject=subject,
-                property=property,
-                object=object,
-                subject_label="",
-                property_label=label,
-                object_label="",
-            )
+            return self._state(subject, property, object)
         if property not in self._table.literal:  # it stands in passages alone
             drawn = str(_draw_number(rng, offer["low"], offer["high"]))
             facts = {"subject": subject, "property": property, "value": drawn, "datatype": "decimal"}

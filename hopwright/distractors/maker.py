@@ -507,8 +507,8 @@ class DistractorMaker:
 
     def _list_held(self, sources: Sequence[str], property: str, answer: str) -> list[str]:
         """What entities alone have for a property, each once, the answer aside: of several nobody is the answer."""
-        held = (objects[0] for source in sources if len(objects := self._facts.objects(source, property)) == 1)
-        return list(dict.fromkeys(one for one in held if one != answer))
+        leading = self._list_sources(sources, property, answer)
+        return list(dict.fromkeys(self._facts.objects(one, property)[0] for one in leading))
 
     def _order_sources(
         self, task: _Task, chosen: Hop, sources: Sequence[str], property: str, answer: str
@@ -734,10 +734,9 @@ class DistractorMaker:
         next hop reads: a director born in another century leads to years that fit nothing else.
         """
         derivation = task.hop.derivation
-        points = self._world.measure_foreignness(candidate, answer)
-        if isinstance(derivation, Lookup) and derivation.property in self._table.roles.makers:
-            work = _resolve(derivation.subject, task.answers)
-            points = self._world.measure_foreignness_to_work(candidate, answer, work)
+        made = isinstance(derivation, Lookup) and derivation.property in self._table.roles.makers
+        work = _resolve(derivation.subject, task.answers) if isinstance(derivation, Lookup) and made else ""
+        points = self._world.measure_foreignness(candidate, answer, work)
         if timeline := self._find_timeline(derivation):
             apart = self._count_years_held_apart(candidate, answer, timeline)
             points = points / 2 + max(0, apart - _NEAR_TERMS) / _NEAR_TERMS

@@ -106,31 +106,25 @@ class OwnWorld:
             and not self.measure_foreignness(candidate, answer)
         )
 
-    def measure_foreignness_to_work(self, candidate: str, answer: str, work: str) -> float:
-        """The same of who made a work: of its crew's country, where most of them have one, rather than of the answer's.
-
-        An American who makes a British film is taken for a Briton, and no American for him.
-        """
-        points = self.measure_foreignness(candidate, answer)
-        if not (home := self._find_crew_home(work)):
-            return points
-        theirs = self.find_homes(candidate)
-        return points - self._measure_way(candidate, answer) + self._measure_between(frozenset({home}), theirs)
-
     def _find_home_of_crew(self, work: str) -> str:
-        """The country of most of those who had a part in a work; empty where it has no such, or too few are known."""
+        """The country of most of those who had a part in a work; empty without a work, or where too few are known."""
+        if not work:
+            return ""
         people = {end for _, end in self._graph.out_edges(work) if self._similar.kind(end) == "person"}
         homes = Counter(home for one in people for home in self.find_homes(one))
         (home, count), *_ = homes.most_common(1) or [("", 0)]
         return home if count >= _FEWEST_OF_CREW and 2 * count > len(people) else ""
 
-    def _measure_foreignness(self, candidate: str, answer: str) -> float:
+    def _measure_foreignness(self, candidate: str, answer: str, work: str = "") -> float:
         """Points that grow with the distance from the answer's country, calling or size, and decades; 0: of its world.
 
         A whole point is what a reader drops an option for: a calling of another kind, another quarter of a century.
+        `work`: what the answer made. Its crew's country goes before the answer's own: an American who makes a British
+        film is taken for a Briton.
         """
         kind = self._similar.kind(answer)
-        points = self._measure_way(candidate, answer)
+        home = self._find_crew_home(work)
+        points = self._measure_way(candidate, frozenset({home}) if home else self.find_homes(answer))
         if kind == "person":
             points += OTHER_CALLING * self.differ_in_calling(candidate, answer)
         elif kind == "place":
@@ -143,11 +137,9 @@ class OwnWorld:
         """The logarithm of how many times as many facts are known of one of two entities as of the other."""
         return abs(math.log((1 + self._graph.degree(one)) / (1 + self._graph.degree(other))))
 
-    def _measure_way(self, candidate: str, answer: str) -> float:
-        """Points for the distance between the countries of two entities; 0 in the same."""
-        return self._measure_between(self.find_homes(answer), self.find_homes(candidate))
-
-    def _measure_between(self, mine: frozenset[str], theirs: frozenset[str]) -> float:
+    def _measure_way(self, candidate: str, mine: frozenset[str]) -> float:
+        """Points for the distance of an entity from some countries; 0 in one of them."""
+        theirs = self.find_homes(candidate)
         if not mine:
             return 0.0
         if not theirs:

@@ -485,6 +485,8 @@ class PropertyTable:
         """(subject, property, object) of facts that are never asked for."""
         self.lists = tuple(sorted(name for name, entry in entity.items() if entry.ordered_by))
         """The properties that are whole lists by date (see `EntityProperty.ordered_by`)."""
+        self.sources = frozenset(name for name, entry in entity.items() if entry.told_role)
+        """What says on whose work something is based: on one of them, and on no other."""
         self.credits = tuple(sorted(name for name, entry in entity.items() if entry.credit))
         """The properties whose objects are partners in the works of such lists (see `EntityProperty.credit`)."""
 

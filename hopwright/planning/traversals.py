@@ -661,9 +661,14 @@ def _is_near(year: int, when: Scalar, least: Decimal) -> bool:
     `least`: years from which on a date of a year tells; a day tells where it lies far enough from the turn of the year.
     """
     if not isinstance(when, dt.date) or (when.month, when.day) == (1, 1):
-        return abs(year - (when.year if isinstance(when, dt.date) else int(when))) < least
+        return abs(year - read_year(when)) < least
     turn = _TURN_OF_YEAR if least > 1 else dt.timedelta()
     return dt.date(year, 1, 1) - turn <= when <= dt.date(year, 12, 31) + turn
+
+
+def read_year(when: Scalar) -> int:
+    """The year of a date, or that which a number is."""
+    return when.year if isinstance(when, dt.date) else int(when)
 
 
 def _find_end(whole: WholeList, held: Mapping[str, Sequence[str]], partner: str, largest: bool) -> str:

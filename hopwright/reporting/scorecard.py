@@ -162,7 +162,7 @@ class ScorecardMaker:
             self._shapes.add(_digest(_outline(item)))
             self._claims.add(item)
         words = item.question.split()
-        self._openings[" ".join(words[:OPENING_WORDS])] += 1
+        self._openings[find_opening(item.question)] += 1
         self._answers[item.answer] += 1
         self._lengths[len(words)] += 1
         lower = [word.casefold().strip('.,?!"“”()') for word in words]
@@ -217,6 +217,11 @@ class ScorecardMaker:
             ),
             claims=self._claims.finish(),
         )
+
+
+def find_opening(question: str) -> str:
+    """The words with which a question begins, as they are counted."""
+    return " ".join(question.split()[:OPENING_WORDS])
 
 
 def mask_question(case: CheckedItem) -> str:

@@ -28,7 +28,7 @@ from hopwright.records.arrow import (
     read_parquet,
     read_rejected,
 )
-from hopwright.reporting.scorecard import MOST_OPENING, OPENING_WORDS
+from hopwright.reporting.scorecard import MOST_OPENING, find_opening
 from hopwright.runs import ShardOutput
 from hopwright.settings.synthesis import SynthesizeParameters
 
@@ -268,7 +268,8 @@ def _list_limits(max_answer_share: float, max_frame_share: float, most_of_domain
     domain = "{allowed} earlier ones are about {name}"
     yield _Limit("domain_share", lambda one: one.domain, lambda _: (most_of_domain, _FEWEST_ALIKE), domain)
     opening = "{allowed} earlier ones begin with {name!r}"
-    yield _Limit("opening_share", _find_opening, lambda _: (_MOST_OPENING, _FEWEST_OPENING), opening, True)
+    most_alike = (_MOST_OPENING, _FEWEST_OPENING)
+    yield _Limit("opening_share", lambda one: find_opening(one.question), lambda _: most_alike, opening, True)
     answer = "{name!r} is the answer of {allowed} earlier ones"
     yield _Limit("answer_share", lambda one: one.answer, lambda _: (max_answer_share / 2, 1), answer, True)
 
@@ -277,10 +278,6 @@ def _find_most_of_domain(drafts: Sequence[DraftKey]) -> float:
     """The largest share of one domain; all of them where a graph gives few domains: one of films is about films."""
     counts = Counter(draft.domain for draft in drafts if draft.domain)
     return _MOST_OF_DOMAIN if sum(count >= _FEWEST_ALIKE for count in counts.values()) >= _MANY_DOMAINS else 1.0
-
-
-def _find_opening(draft: DraftKey) -> str:
-    return " ".join(draft.question.split()[:OPENING_WORDS])
 
 
 def _find_ending(draft: DraftKey) -> str:

@@ -173,7 +173,7 @@ def draw_closed_sets(builder: PlanBuilder, context: OperationContext) -> list[Cl
 
 
 def draw_joint_works(builder: PlanBuilder, context: OperationContext) -> list[JointWork]:
-    """Some of what two people made together, from which the operations that follow can go on."""
+    """Some of what two people made together, from which the operations that follow can go on; raises NothingBegins."""
 
     def find() -> dict[str, tuple[JointWork, ...]]:
         wanted = can_precede(builder, context.readers)
@@ -184,11 +184,7 @@ def draw_joint_works(builder: PlanBuilder, context: OperationContext) -> list[Jo
                     found.setdefault(joint.credit, []).append(joint)
         return {credit: tuple(held) for credit, held in found.items()}
 
-    return _draw_of_each(builder, _focus(builder, ("joint", *context.readers), find, lambda one: one.owner))
-
-
-def _draw_of_each(builder: PlanBuilder, starts: StartPools[_T]) -> list[_T]:
-    """One of every pool of works made together. Raises NothingBegins where there are none."""
+    starts = _focus(builder, ("joint", *context.readers), find, lambda one: one.owner)
     if not starts.pools:
         raise NothingBegins(DeadEnd.NOTHING_TOGETHER)
     return [draw(builder.rng, starts.pools[one]) for one in _draw_names(builder, starts)]

@@ -17,7 +17,7 @@ from hopwright.planning.operations.lookahead import satisfies_reader
 from hopwright.planning.operations.operation_inputs import full_date
 from hopwright.planning.operations.starting_points import list_makers
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
-from hopwright.planning.traversals import WholeList
+from hopwright.planning.traversals import WholeList, read_year
 from hopwright.records import Lookup, ReverseLookup
 from hopwright.records.values import Scalar
 from hopwright.settings import LATEST_YEAR
@@ -124,9 +124,8 @@ def _choose(
     died = full_date(builder, owner, builder.traversals.roles.death)
     if died is not None and isinstance(when, dt.date) and died <= when:
         raise PlanningDeadEnd(DeadEnd.NOT_ALIVE_THEN)  # whose last work that is needs no date
-    year = when.year if isinstance(when, dt.date) else int(when)
     if moment.of == builder.traversals.roles.death and (
-        year > LATEST_YEAR - _WITHIN_MEMORY or builder.is_well_known(moment.entity)
+        read_year(when) > LATEST_YEAR - _WITHIN_MEMORY or builder.is_well_known(moment.entity)
     ):
         raise PlanningDeadEnd(DeadEnd.KNOWN_DEATH)
     parts = [
@@ -159,7 +158,7 @@ def _is_next_to_named(builder: PlanBuilder, whole: WholeList, chosen: str) -> bo
 
 def has_unlisted_between(builder: PlanBuilder, owner: str, when: Scalar, chosen: dt.date) -> bool:
     """Whether something that some would put on a list came out between a moment and what is chosen by it."""
-    ends = sorted((when.year if isinstance(when, dt.date) else int(when), chosen.year))
+    ends = sorted((read_year(when), chosen.year))
     return any(ends[0] <= year <= ends[1] for year in builder.traversals.table.unlisted.get(owner, ()))
 
 

@@ -175,7 +175,9 @@ def test_what_may_be_looked_up_mostly_has_one_value(sample: GraphStore) -> None:
         per_subject = Counter(subject for subject, _ in sample.edges(id))
         single = sum(count == 1 for count in per_subject.values())
         # A race has several winners in one car; what has more than one value is looked up of no member of a series.
-        if entry.lookup and not entry.series and len(per_subject) >= FEW and single < 0.75 * len(per_subject):
+        # Some films have several writers, and several may be credited with the same part.
+        least = 0.75 if entry.credit else 0.8
+        if entry.lookup and not entry.series and len(per_subject) >= FEW and single < least * len(per_subject):
             loose[id] = (single, len(per_subject))
     assert loose == {}
 
