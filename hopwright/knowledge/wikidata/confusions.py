@@ -35,6 +35,8 @@ CONFUSED_ROLES: Mapping[str, tuple[str, ...]] = {
     "P990179": ("P57", "P990180", "P990181"),
     "P990180": ("P57", "P990179", "P990181"),
     "P990181": ("P57", "P990179", "P990180"),
+    "P990281": ("P57", "P990181", "P990282"),  # production designer, costume designer
+    "P990282": ("P57", "P990281"),
     "P159": ("P740",),  # seat, place of foundation
     "P740": ("P159",),
     "P155": ("P156",),  # what comes before and after
@@ -78,6 +80,8 @@ SAID_ALIKE: tuple[frozenset[str], ...] = (
     frozenset(["P58", "P990179"]),  # screenwriter
     frozenset(["P1040", "P990180"]),  # editor
     frozenset(["P344", "P990181"]),  # cinematographer
+    frozenset(["P2554", "P990281"]),  # production designer
+    frozenset(["P2515", "P990282"]),  # costume designer
     frozenset(["P86", "P990113"]),  # composer
     frozenset(["P825", "P990173"]),  # dedicatee
     frozenset(["P110", "P990182"]),  # illustrator
