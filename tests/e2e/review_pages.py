@@ -43,6 +43,8 @@ IMAGES = os.environ.get("HOPWRIGHT_UPDATE_IMAGES")
 """Set to renew the pictures in docs/images; HOPWRIGHT_SHOTS names a folder for all others."""
 
 
+_LOADS = 3
+"""How often a page is loaded at most until it does what it shall."""
 LogIn = Callable[[str, str], Any]
 
 
@@ -140,11 +142,39 @@ def wait_until_idle(page: Any) -> None:
 
 
 def choose_verdict(page: Any, verdict: str) -> None:
-    """Choose a verdict by its key; to fix shows what can be corrected."""
+    """Choose a verdict by its key; to fix shows what can be corrected.
+
+    Now and then a page on a busy machine shows no corrections, whatever is pressed; whoever sits there loads it again.
+    """
     chosen, corrections = page.get_by_role("radio", name=verdict), page.locator("[data-testid=textarea-region]").first
-    press_until(
-        page, KEYS[verdict], lambda: chosen.is_checked() and (verdict != "Fix" or corrections.is_visible()), True
-    )
+    for left in reversed(range(_LOADS)):
+        press_until(page, KEYS[verdict], chosen.is_checked, True)
+        if verdict != "Fix" or _appears(corrections, fail=not left):
+            return
+        load_again(page)
+
+
+def _appears(place: Any, *, fail: bool) -> bool:
+    """Whether something is shown within a while; `fail` where it has to be."""
+    from playwright.sync_api import TimeoutError as NeverShownError
+
+    try:
+        place.wait_for(timeout=30_000)
+    except NeverShownError:
+        if fail:
+            raise
+        return False
+    return True
+
+
+def load_again(page: Any) -> None:
+    """Load the page of a task once more, past the instructions where they come first."""
+    open_form(page, page.url)
+    instructions = page.get_by_text("Labeling Instructions")
+    if instructions.is_visible():
+        press_until(page, "Escape", instructions.is_visible, False)
+    wait_for_form(page)
+    wait_until_drawn(page)
 
 
 def answer_blind(page: Any, answer: str) -> None:
