@@ -33,6 +33,7 @@ from hopwright.counterfactual.passage_writer import PassageWriter
 from hopwright.counterfactual.passages import RivalFact, collect_extra_evidence, list_asked_properties, list_rivals
 from hopwright.counterfactual.real_names import (
     InventedNames,
+    find_real_names,
     find_real_wording,
     find_role_gender,
     find_worded_gender,
@@ -74,7 +75,8 @@ class TwinMaker:
         self._names = names
         self._table = table
         self._seed = seed
-        self._namer = SurrogateNameGenerator(seed, graph.knows_name)
+        # What a small graph does not know may be a real name all the same: Denmark.
+        self._namer = SurrogateNameGenerator(seed, lambda name: graph.knows_name(name) or bool(find_real_names(name)))
         self._writer = TwinWriter(RulesWriter(table), names)
         self._passages = PassageWriter(table)
         self._rivals = RivalMaker(graph, table, seed)
