@@ -93,6 +93,13 @@ class ListSlips:
         held = {value for one in works for value in self._facts.objects(one, property)[:1]}
         return len(held.difference(self._facts.objects(hop.answer_id or "", property)))
 
+    def list_slips(self, hop: Hop, others: Sequence[str], used: Collection[str]) -> list[str]:
+        """What else the two made among whose works a hop chooses; empty where the question names (`used`) some of it,
+        for then what lies on its other side is no slip.
+        """
+        theirs = [one for one in self._list_theirs(hop, others) if one != hop.answer_id]
+        return theirs if set(used).isdisjoint(theirs) else []
+
     def _list_theirs(self, hop: Hop, others: Sequence[str]) -> list[str]:
         """Those works that the two made among whose a hop chooses; none where it does not choose from what two made."""
         form = _read_choice(hop.derivation)

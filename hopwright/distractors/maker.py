@@ -562,6 +562,7 @@ class DistractorMaker:
         compared = ""
         fixed = 0
         choice: tuple[str, ...] = ()
+        slips: list[str] = []
         outsiders: list[str] = []
         if isinstance(derivation, Compute):
             others = list_compared(derivation, task.answers, self._facts)
@@ -580,6 +581,7 @@ class DistractorMaker:
             compared = match[1] if match else ""
             fixed = min(1, len(outsiders))
             if self._lists.is_of_list(hop.derivation):
+                slips = self._lists.list_slips(hop, others, task.list_used())
                 choice = self._lists.order(hop, choice, task.list_used())[:_NEXT_IN_LIST]
                 # So many of what the two made and of what lies beyond, or earlier and later ones, as were drawn.
                 fixed = min(3, len(choice))
@@ -681,7 +683,11 @@ class DistractorMaker:
         nearest = self._drop_strangers(nearest, [found[one].kind == "sibling" for one in nearest], strange)
         own = self._weigh(task, answer, answer, "sibling", compared, asked_for)
         made = self._choose_entities(own, [found[one] for one in nearest], fixed, rng)
-        if not task.asked and not isinstance(made, OptionShortage):
+        if isinstance(made, OptionShortage):
+            return made
+        if slips and not any(one.id in slips for one in made):
+            return OptionShortage("losers", "nothing else that the two made can be offered")
+        if not task.asked:
             strangers = sum(strange[one.id or ""] >= _FOREIGN for one in made)
             if strangers > _MOST_STRANGERS:
                 return OptionShortage("conditions", f"{strangers} of its rivals do not belong to its country and time")

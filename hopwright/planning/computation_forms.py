@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import re
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from hopwright.records import Compute, Derivation
 
@@ -92,6 +93,10 @@ class Extreme:
     members: Members | None = None
     moment: str = ""
     later: bool = True
+
+    def turn(self) -> Literal["first", "last"]:
+        """Which of those in the order of their dates it is."""
+        return "last" if self.largest else "first"
 
 
 @dataclass(frozen=True, slots=True)

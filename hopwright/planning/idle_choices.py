@@ -30,11 +30,17 @@ def has_idle_choice(plan: Plan, answers: Mapping[int, Value], facts: Facts, tabl
         if mistaken is None:
             continue
         given = [one for other in mistaken if (one := _run_on(plan, index, other, answers, facts, table)) is not None]
-        if not given or any(same(one, answers[len(plan.steps)]) for one in given):
+        # Whoever takes another film of somebody has another cinematographer, who may have made none with the other.
+        joined = any(_is_joint(read_computation(later.derivation)) for later in plan.steps[index:])
+        if not (given or joined) or any(same(one, answers[len(plan.steps)]) for one in given):
             return True
         if index == len(plan.steps) - 1 and _is_usual(plan.steps[-1], str(answers[index]), facts, table):
             return True
     return False
+
+
+def _is_joint(form: Form | None) -> bool:
+    return isinstance(form, Extreme) and form.members is not None and bool(form.members.partner)
 
 
 def _is_usual(last: PlanStep, chosen: str, facts: Facts, table: PropertyTable) -> bool:

@@ -179,8 +179,6 @@ class GraphTraversals:
         self.joint_works = functools.lru_cache(20_000)(self._list_joint_works)
         self.next_of_lists = functools.lru_cache(20_000)(self._list_next_of_lists)
         self.joint_counts = functools.lru_cache(20_000)(self._list_joint_counts)
-        self.close_deaths = functools.lru_cache(20_000)(self._list_close_deaths)
-        self.tied_deaths = functools.lru_cache(50_000)(self._list_tied_deaths)
         self.own_timelines = functools.lru_cache(50_000)(self._list_own_timelines)
 
     def is_hub(self, entity: str) -> bool:
@@ -343,28 +341,6 @@ class GraphTraversals:
         """The entities of which the source has a whole list (see `whole_lists`)."""
         owners = {subject for name in self.table.lists for subject, _ in self.graph.sample_edges(name, MAX_FACTS)}
         return frozenset(one for one in owners if self.whole_lists(one))
-
-    def _list_close_deaths(self, owner: str) -> tuple[UsableLiteral, ...]:
-        """The days on which whoever an entity worked with died, those that part a whole list of it."""
-        made = [one for whole in self.whole_lists(owner) for _, one in whole.dates]
-        close = {other for one in made for credit in self.table.credits for other in self.graph.objects(one, credit)}
-        return tuple(
-            death
-            for one in sorted(close - {owner})
-            if self.nameable(one)
-            for death in self.measures(one)
-            if death.property == self.roles.death
-            and isinstance(death.value, dt.date)
-            and (death.value.month, death.value.day) != (1, 1)
-            and any(self.part(whole, death.value) for whole in self.whole_lists(owner))
-        )
-
-    def _list_tied_deaths(self, owner: str, topic: str) -> tuple[UsableLiteral, ...]:
-        """The close deaths of those who had a part in a work of an owner's: a mother's has to do with no work."""
-        if not (deaths := self.close_deaths(owner)):
-            return ()
-        tied = {other for property, other in self.graph.out_edges(topic) if property in self.table.credits}
-        return tuple(death for death in deaths if death.entity in tied)
 
     def _part(self, whole: WholeList, when: Scalar) -> tuple[tuple[tuple[dt.date, str], ...], ...]:
         """What of a list lies before a moment and what after it; nothing where one side is empty or not certain."""

@@ -46,7 +46,7 @@ _FEWEST_ALIKE = 8
 """So many of one frame are kept in any set, however small."""
 _MOST_ENDING = 0.12
 """The largest share of the drafts that ends with one look-up."""
-_MOST_OPENING, _FEWEST_OPENING = 0.8 * MOST_OPENING, 5
+_MOST_OPENING, _FEWEST_OPENING = 0.6 * MOST_OPENING, 4
 """The largest share of what is kept that begins with the same words, less than the scorecard asks of a release, for
 voters may drop more of the others; and how many are kept in any set, however small.
 """
@@ -58,7 +58,8 @@ _MOST_STEPS = {
     "step along a series from its end": (0.003, 0),
     "step along a list of years": (0.003, 0),
     "choose by a moment": (0.15, 16),
-    "ask for the same as of another": (0.1, 16),
+    "ask for the same as of another": (0.003, 0),
+    "begin with somebody's first or last film": (0.15, 16),
 }
 """The largest shares of the drafts that step along a series, that do so from the first or the last of several, that
 step along a list of years, that choose by a moment, and that ask for what has the same as another member of a series:
@@ -392,6 +393,8 @@ def _find_choice(forms: Sequence[Form | None], found: Sequence[str]) -> str:
 def _find_step(forms: Sequence[Form | None], steps: Sequence[Mapping[str, Any]]) -> str:
     """What the hops do of which there shall be few (see `_MOST_STEPS`); else empty."""
     ended, same = any(isinstance(form, EndMember) for form in forms), ""
+    if isinstance(first := forms[0], Extreme) and first.members is not None and len(forms) > 1:
+        return "begin with somebody's first or last film"
     for form in forms:
         if isinstance(form, NextMember):
             return "step along a series from its end" if ended else "step along a series"

@@ -43,7 +43,7 @@ def services(sample: GraphStore) -> TwinServices:
 
 @pytest.fixture(scope="module")
 def items(sample: GraphStore) -> tuple[Item, ...]:
-    return draft_items(sample, 40)
+    return draft_items(sample, 80)
 
 
 @pytest.fixture(scope="module")
@@ -263,7 +263,7 @@ def test_every_answer_constant_and_year_of_the_question_changes(with_passages: l
             unchanged += old.answer == new.answer
             pairs = zip(list_constants(old.derivation), list_constants(new.derivation), strict=True)
             assert all(one != other for one, other in pairs)
-    assert numbers > 0.1 * len(twins) and unchanged <= 0.04 * numbers
+    assert numbers >= 3 and unchanged <= 0.04 * numbers
 
 
 def test_no_open_condition_alone_finds_the_answer(twins: list[Item]) -> None:

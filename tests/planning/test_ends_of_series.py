@@ -107,22 +107,27 @@ def test_it_is_said_plainly(asked: list[tuple[Item, int, EndMember]], sample: Gr
 
 
 def test_a_sentence_tells_of_the_member_that_is_known_by_something(asked: list[tuple[Item, int, EndMember]]) -> None:
-    """`Thomas P. Stafford was the pilot on only one Gemini mission. The command pilot of that mission …`"""
+    """`Thomas P. Stafford was the pilot on one Gemini mission. … commanded by the command pilot of that mission?`"""
     found = [(item, item.hops[int(form.reference[3:]) - 1].derivation) for item, _, form in asked]
     members = [(item, one.subject[3:]) for item, one in found if isinstance(one, Lookup) and one.subject[:3] == "hop"]
     told = [(item, hop) for item, hop in members if item.marked.startswith(f"{{{hop}: ")]
-    assert len(told) >= 5
+    assert len(told) >= 2
     for item, hop in told:
         scene, _, question = item.marked.partition("}. ")
-        assert re.search(r"\b[Oo]nly one\b", scene), item.marked
+        assert re.search(r"\b[Oo]ne\b", scene), item.marked
         assert question.count(f"{{{hop}: that ") == 1, item.marked
 
 
-def test_a_sentence_tells_of_several_before_it_asks_about_one(asked: list[tuple[Item, int, EndMember]]) -> None:
-    """`The runner-up in that race won more than one Tour de France. Where did the last of them start?`"""
+def test_one_of_several_is_described_or_told_of_before(asked: list[tuple[Item, int, EndMember]]) -> None:
+    """`Where did the last Tour won by the runner-up in the one that X won start?`; what would be longer is told in a
+    sentence: `The runner-up in the 1967 Tour won more than one Tour de France. Where did the last of them start?`
+    """
     for item, place, form in asked:
-        told = rf"\b[Mm]ore than one\b.*\}}\. .*{{{place + 1}: the {'last' if form.last else 'first'} of them}}"
-        assert re.search(told, item.marked), item.marked
+        turn = f"{{{place + 1}: the {'last' if form.last else 'first'} "
+        assert turn in item.marked, item.marked
+        if "of them" in item.marked:
+            assert re.search(rf"\b[Mm]ore than one\b.*\}}\. .*{turn}of them}}", item.marked), item.marked
+    assert any("of them" not in item.marked for item, *_ in asked)
 
 
 def test_another_member_has_the_same(asked: list[tuple[Item, int, EndMember]]) -> None:

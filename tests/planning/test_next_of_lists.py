@@ -71,7 +71,7 @@ def test_after_what_two_made_last_comes_something_else(
 def test_a_sentence_tells_of_several_before_it_asks_for_the_next(asked: list[tuple[Item, int, NextOfList]]) -> None:
     for item, _, form in asked:
         sentence = re.split(r"\. (?=Wh|On|In|At)", item.question, maxsplit=1)[0]
-        assert " several " in sentence, item.question
+        assert " more than one " in sentence, item.question
         end = r"to come out after \{\d: the last of" if form.later else r"came out just before \{\d: the first of"
         assert re.search(end, item.marked), item.marked
 

@@ -46,25 +46,6 @@ class GraphNames:
             return f"{title} ({min(years)})"  # who painted the 1852 painting?
         return f"the {noun} {title} ({min(years)})"
 
-    def kinship(self, entity: str, of: str) -> str:
-        """What somebody was to another, by the role of the property that joins them; empty without one."""
-        joining = [property for property, other in self._graph.out_edges(of) if other == entity]
-        known = (default_table().entity.get(one) for one in joining if one in ROLES.kinship)
-        return next((one.role for one in known if one is not None and one.role), "")
-
-    def partnership(self, entity: str, of: str) -> str:
-        """What part somebody had in the works of another's whole lists, such as `cinematographer`; empty for none."""
-        table = default_table()
-        listed = {work for one in table.lists for work in self._graph.objects(of, one)}
-        credited = (one for one in table.credits if not listed.isdisjoint(self._graph.subjects(one, entity)))
-        return next((table.entity[one].role for one in credited), "")
-
-    def credit(self, person: str, work: str) -> str:
-        """What somebody did with a work, such as `photographed`; empty where no credit says it."""
-        table = default_table()
-        credits = (table.entity[one] for one in table.credits if person in self._graph.objects(work, one))
-        return next((did for one in credits if (did := one.did_once or one.did)), "")
-
     def has_made(self, maker: str, work: str) -> bool:
         """Whether a work is one of the whole lists of somebody."""
         return any(work in self._graph.objects(maker, one) for one in default_table().lists)

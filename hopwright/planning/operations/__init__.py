@@ -41,10 +41,10 @@ from hopwright.planning.operations.temporal import (
 )
 from hopwright.planning.operations.timelines import holder, named_event, named_holder, next_holder
 from hopwright.planning.operations.whole_lists import (
-    close_death,
     count_of_its,
     count_of_named,
     end_of_its,
+    end_of_named,
     next_of_its,
     next_of_owner,
 )
@@ -56,7 +56,6 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("named-year", (), "year", "", 4.0, named_year, final=0),
     Operation("named-birth", (), "date", "", 4.0, named_birth, final=0),
     Operation("named-date", (), "date", "", 6.0, named_date, final=0),
-    Operation("close-death", (), "date", "", 0.2, close_death, final=0),
     Operation("first-of", (), "entity", "comparison", 0.5, first_of, final=0),
     Operation("most-of-all", (), "entity", "comparison", 2.0, most_of_all, final=0),
     Operation("most-of-its", ("entity",), "entity", "comparison", 0.03, most_of_all),
@@ -76,10 +75,11 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("next-of-its-in-year", ("entity", "year"), "entity", "comparison", 4.0, next_of_its),
     Operation("next-of-named", ("date",), "entity", "comparison", 15.0, next_of_owner),
     Operation("end-of-its", ("entity",), "entity", "comparison", 0.1, end_of_its, final=0),
+    Operation("end-of-named", (), "entity", "comparison", 300.0, end_of_named, final=0),
     Operation("joint-of-both", ("entity", "entity"), "entity", "comparison", 300.0, joint_of_both),
     Operation("joint-with-named", ("entity",), "entity", "comparison", 120.0, joint_with_named),
     Operation("joint-of-named", (), "entity", "comparison", 80.0, joint_of_named, final=0),
-    Operation("next-after-joint", ("entity",), "entity", "comparison", 240.0, next_after_joint, final=0.1),
+    Operation("next-after-joint", ("entity",), "entity", "comparison", 180.0, next_after_joint, final=0.1),
     Operation("count-joint", ("entity", "entity"), "amount", "counting", 150.0, count_joint_of_both, inner=False),
     Operation("count-joint-with-named", ("entity",), "amount", "counting", 60.0, count_joint_with_named, inner=False),
     Operation("count-of-its", ("entity", "date"), "amount", "counting", 20.0, count_of_its, inner=False),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import itertools
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
@@ -131,7 +132,9 @@ def _choose(builder: PlanBuilder, context: OperationContext, options: Iterable[_
             continue
         if not _is_found_as_maker(builder, owner, joint.owner, joint.work) or _is_stated(builder, owner, joint):
             continue
-        if joint.works < FEWEST_CHOSEN_FROM or joint.date.year >= _REMEMBERED or not _leaves_choice(builder, joint):
+        # Two are enough where the question names neither of them.
+        fewest = FEWEST_CHOSEN_FROM - (not _list_known(builder, joint))
+        if joint.works < fewest or joint.date.year >= _REMEMBERED or not _leaves_choice(builder, joint):
             continue
         builder.name(*named)
         builder.take(joint.work)
@@ -146,14 +149,18 @@ def _leaves_choice(builder: PlanBuilder, joint: JointWork) -> bool:
     whoever reads of a film of 1960 knows that their first film is none that came out later. Some of it lies beyond the
     end, where others took part.
     """
-    told, objects = {*builder.topics, *builder.list_found()}, builder.traversals.graph.objects
-    known = [date for date, one in joint.whole.dates if one in told and joint.partner in objects(one, joint.credit)]
-    if not known:
+    if not (known := _list_known(builder, joint)):
         return True
     bound = max(known) if joint.largest else min(known)
     left = [date for date, _ in joint.whole.dates if date != bound and (date > bound) is joint.largest]
     beyond = sum(date != joint.date and (date > joint.date) is joint.largest for date in left)
     return len(left) > _FEWEST_BESIDE and beyond > 0
+
+
+def _list_known(builder: PlanBuilder, joint: JointWork) -> list[dt.date]:
+    """The dates of those works of the two that the plan names or finds."""
+    told, objects = {*builder.topics, *builder.list_found()}, builder.traversals.graph.objects
+    return [date for date, one in joint.whole.dates if one in told and joint.partner in objects(one, joint.credit)]
 
 
 def _is_told_by_other(builder: PlanBuilder, owner: str, partner: str) -> bool:

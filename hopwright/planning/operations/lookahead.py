@@ -40,7 +40,7 @@ JOINT_OPERATIONS = frozenset({"joint-of-both", "joint-with-named", "joint-of-nam
 COUNTING_JOINT = frozenset({"count-joint", "count-joint-with-named"})
 """Operations that count what two people made together."""
 CHOOSING_FROM_LISTS = JOINT_OPERATIONS | {
-    "next-of-its", "next-of-its-in-year", "next-of-named", "end-of-its"
+    "next-of-its", "next-of-its-in-year", "next-of-named", "end-of-its", "end-of-named"
 }  # fmt: skip
 """Operations that choose one of a whole list by its date, which nothing asks for afterwards."""
 FEWEST_CHOSEN_FROM = 3
@@ -131,6 +131,23 @@ def list_joint_partners(builder: PlanBuilder, readers: Sequence[str], entity: st
             parts = {property for property, end in traversals.graph.out_edges(other) if end == one.owner}
             parts -= set(traversals.table.credits)
         found |= dict.fromkeys(edge for edge in edges if edge.property in parts)
+    return list(found)
+
+
+def list_other_owners(builder: PlanBuilder, readers: Sequence[str], entity: str) -> list[Edge]:
+    """Facts of works that lead to those with whom somebody made others: the director of a film without that editor."""
+    traversals = builder.traversals
+    suits = can_precede(builder, readers[1:])
+    found: dict[Edge, None] = {}
+    for one in list_joint(builder, entity):
+        if entity != one.partner or not suits(one.work):
+            continue
+        without = {work for _, work in one.whole.dates if entity not in traversals.graph.objects(work, one.credit)}
+        found |= dict.fromkeys(
+            edge
+            for edge in traversals.lookups_to(one.owner)
+            if edge.subject in without and edge.property in traversals.makers
+        )
     return list(found)
 
 

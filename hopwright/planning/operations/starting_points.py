@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import NamedTuple, TypeVar
 
 from hopwright.planning.dead_ends import DeadEnd, NothingBegins, PlanningDeadEnd
+from hopwright.planning.expressions import is_later
 from hopwright.planning.memory import Memory
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import (
@@ -32,7 +33,7 @@ from hopwright.planning.operations.operation_inputs import (
 from hopwright.planning.plan_builder import PlanBuilder
 from hopwright.planning.random_draws import draw, draw_several
 from hopwright.planning.relations import Group, StartPools
-from hopwright.planning.traversals import MAX_POOL, Edge, JointWork, UsableLiteral, spread
+from hopwright.planning.traversals import MAX_POOL, Edge, JointWork, UsableLiteral, WholeList, spread
 
 _DRAWN = 16
 _OF_ONE = 0.95
@@ -58,6 +59,20 @@ class ClosedChoice(NamedTuple):
     measure: str
     largest: bool
     winner: str
+
+
+class ListEnd(NamedTuple):
+    """What came first of a whole list, or last."""
+
+    owner: str
+    whole: WholeList
+    largest: bool
+    work: str
+
+    def write(self) -> str:
+        """The expression that chooses it."""
+        choose = "argmax" if self.largest else "argmin"
+        return f"{choose}({self.whole.measure}, all({self.whole.property}, {self.owner}))"
 
 
 class ChoosableGroup(NamedTuple):
@@ -188,6 +203,45 @@ def draw_joint_works(builder: PlanBuilder, context: OperationContext) -> list[Jo
     if not starts.pools:
         raise NothingBegins(DeadEnd.NOTHING_TOGETHER)
     return [draw(builder.rng, starts.pools[one]) for one in _draw_names(builder, starts)]
+
+
+def draw_list_ends(builder: PlanBuilder, context: OperationContext) -> list[ListEnd]:
+    """Some of what came first or last of somebody's lists, from which the operations that follow can go on; raises
+    NothingBegins.
+    """
+
+    def find() -> dict[str, tuple[ListEnd, ...]]:
+        wanted = can_precede(builder, context.readers)
+        found: dict[str, list[ListEnd]] = {}
+        for owner in sorted(builder.traversals.list_owners):
+            for end in _list_ends(builder, owner):
+                if wanted(end.work):
+                    found.setdefault(end.whole.property, []).append(end)
+        return {name: tuple(ends) for name, ends in found.items()}
+
+    # Whatever the domain: who designed a film, and wrote it, is asked of what somebody directed.
+    starts = _remember(builder, ("ends", *context.readers), find)
+    if not starts.pools:
+        raise NothingBegins(DeadEnd.NO_WHOLE_LIST)
+    return [draw(builder.rng, starts.pools[one]) for one in _draw_names(builder, starts)]
+
+
+def _list_ends(builder: PlanBuilder, owner: str) -> Iterator[ListEnd]:
+    """The ends of somebody's lists that are certain: nothing beside a list may have come first."""
+    traversals = builder.traversals
+    for whole in traversals.whole_lists(owner):
+        entry = traversals.table.entity[whole.property]
+        if not entry.ends or whole.measure != entry.ordered_by[0] or traversals.kinds.kind(owner) != "person":
+            continue
+        if entry.besides and traversals.graph.objects(owner, entry.besides):
+            continue  # a part of a film, or one with two directors, may have come first
+        unlisted = traversals.table.unlisted.get(owner, ())
+        for largest, ((date, work), (beside, _)) in ((False, whole.dates[:2]), (True, whole.dates[:-3:-1])):
+            beyond = any(year >= date.year if largest else year <= date.year for year in unlisted)
+            if beyond or (largest and entry.ends == "first") or is_later(date, beside) is None:
+                continue
+            if traversals.nameable(work):
+                yield ListEnd(owner, whole, largest, work)
 
 
 def list_closed_choices(builder: PlanBuilder, property: str, owner: str) -> list[ClosedChoice]:
@@ -444,8 +498,6 @@ def _is_dated(builder: PlanBuilder, edge: Edge, context: OperationContext) -> bo
             has_full_date(measure) and measure.property != builder.traversals.roles.birth
             for measure in builder.traversals.measures(edge.subject)
         )
-    if context.branch == "close-death" and not LIST_OPERATIONS.isdisjoint(context.readers[:1]):
-        return bool(builder.traversals.tied_deaths(edge.object, edge.subject))
     return context.branch != "named-year" or bool(list_events(builder, edge.subject))
 
 

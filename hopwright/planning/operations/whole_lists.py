@@ -15,7 +15,7 @@ from hopwright.planning.expressions import is_later
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import satisfies_reader
 from hopwright.planning.operations.operation_inputs import full_date
-from hopwright.planning.operations.starting_points import list_makers
+from hopwright.planning.operations.starting_points import draw_list_ends, list_makers
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.traversals import WholeList, read_year
 from hopwright.records import Lookup, ReverseLookup
@@ -46,17 +46,6 @@ class _Part(NamedTuple):
     @property
     def function(self) -> str:
         return "after" if self.later else "before"
-
-
-def close_death(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """The day on which somebody named died who had a part in the work that the plan names: its editor, say."""
-    for owner, topic in zip(builder.list_found()[-1:], builder.topics[:1], strict=False):
-        deaths = builder.traversals.tied_deaths(owner, topic)
-        for death in builder.rng.sample(deaths, len(deaths)) if deaths else ():
-            if builder.admits(death.entity):
-                builder.name(death.entity)
-                return builder.measure(death.entity, death, full_date=True)
-    raise PlanningDeadEnd(DeadEnd.NOBODY_CLOSE)
 
 
 def next_of_its(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
@@ -90,6 +79,16 @@ def end_of_its(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Oper
     builder.take(end)
     expression = f"{'argmax' if latest else 'argmin'}({whole.measure}, all({whole.property}, {owner.ref}))"
     return StepOutput("entity", builder.compute(expression, "comparison", end), end)
+
+
+def end_of_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """The first or the last of a list of somebody whom the plan names: Sidney Lumet's last film."""
+    for end in draw_list_ends(builder, context):
+        if builder.admits(end.owner) and builder.admits(end.work):
+            builder.name(end.owner)
+            builder.take(end.work)
+            return StepOutput("entity", builder.compute(end.write(), "comparison", end.work), end.work)
+    raise PlanningDeadEnd(DeadEnd.NO_WHOLE_LIST)
 
 
 def count_of_its(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:

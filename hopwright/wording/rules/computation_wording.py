@@ -86,8 +86,6 @@ _TOGETHER = 0.4
 _IN_ONE = 0.6
 """How often what two made is described within the question, rather than in a sentence before it; what two of one named
 work made always is, which is short."""
-_AS_ONE = 0.4
-"""How often `the last one` is short for `the last of those films`."""
 _BY_NOUN = 0.7
 _BY_DEED = 0.4
 """How often a sentence says what a partner did: `Sven Nykvist photographed more than one film by X`."""
@@ -135,7 +133,7 @@ class ComputationVerbaliser:
                 self._name_again(form.moment, form.members.shared, say)
                 return self._pick(COUNT_PART_FRAMES).format(
                     members=self._members(form.members, say), happened=self._say_happened(form.property, form.members),
-                    when=self._say_when(form.moment, form.later, form.members.shared, say),
+                    when=self._say_when(form.moment, form.later, say),
                 )  # fmt: skip
             case GroupSize() if not form.members.entities:
                 asked = self._text.table.entity[form.members.property].count_ask
@@ -213,10 +211,10 @@ class ComputationVerbaliser:
         raise ExpressionError(f"no words for {expression}")
 
     def _ask_next(self, form: NextOfList, say: Say) -> str:
-        """`Which film by the director of "Bullitt" came out next after it?`"""
+        """`Which film by the director of "Bullitt" came out next?`"""
         noun = self._text.table.entity[form.property].member.removesuffix(_BY_OWNER)
-        side, role = "next after" if form.later else "just before", self._text.table.entity[form.maker].role
-        return f"Which {noun} by the {role} of {say(form.reference)} came out {side} it?"
+        side, role = "next" if form.later else "just before it", self._text.table.entity[form.maker].role
+        return f"Which {noun} by the {role} of {say(form.reference)} came out {side}?"
 
     def _name_next(self, form: NextOfList) -> str:
         """`the next film by the director to come out after the last of them`."""
@@ -242,7 +240,11 @@ class ComputationVerbaliser:
     def _name_end(self, form: EndMember, say: Say) -> str:
         """`the last Gemini mission on which X was the pilot`."""
         text = self._text
-        said = text.fill(text.table.entity[form.column].reverse_np, "o", say(form.reference))
+        shared = say(form.reference)
+        if say == text.described:  # `the last Tour won by the winner of the one in which X finished second`
+            noun = re.escape(text.table.literal[form.series].series)
+            shared = re.sub(rf"\bthe ((?:only )?){noun}\b", r"the \1one", shared)
+        said = text.fill(text.table.entity[form.column].reverse_np, "o", shared)
         return re.sub(r"the (?:only )?", f"the {'last' if form.last else 'first'} ", said, count=1)
 
     def _one(self, noun: str, member: str, say: Say) -> str:
@@ -299,18 +301,11 @@ class ComputationVerbaliser:
             )
         )  # fmt: skip
 
-    def _say_when(self, moment: str, later: bool, owner: str, say: Say) -> str:
-        """`after the death of X` or `after X died`; `after 5 March 1876` in a sub-question.
-
-        Of kin of the owner of a list that is not named, it is told whose kin they were.
-        """
+    def _say_when(self, moment: str, later: bool, say: Say) -> str:
+        """`after the death of X` or `after X died`; `after 5 March 1876` in a sub-question."""
         side = "after" if later else "before"
         if say != self._text.described:
             return f"{side} {say(moment)}"
-        if kin := self._text.name_kin(moment, owner):
-            return f"{side} the death of {kin}" if self._text.draw() < _NOMINAL else f"{side} {kin}, died"
-        if partner := self._text.name_partner(moment, owner):
-            return f"{side} the death of {partner}" if self._text.draw() < _NOMINAL else f"{side} {partner} died"
         happened = self._happened(moment, say).removeprefix("when ")
         # `The author of the play on which X is based died` is read twice.
         if self._text.draw() < _NOMINAL or _CLAUSE.search(strip_marks(happened)):
@@ -325,7 +320,7 @@ class ComputationVerbaliser:
 
     def _ask_after(self, form: Extreme, turn: str, members: Members, winner: str) -> str:
         """What comes next to a moment in a whole list, the moment first."""
-        when = self._say_when(form.moment, form.later, members.shared, self._text.described)
+        when = self._say_when(form.moment, form.later, self._text.described)
         member = self._text.fill(
             (self._text.table.entity[members.property].member,), "s", self._text.described(members.shared)
         )
@@ -342,12 +337,12 @@ class ComputationVerbaliser:
     def _one_of_list(self, form: Extreme, members: Members, say: Say) -> tuple[str, str, str]:
         """`first`, `opera by X` and `to be premiered after Y died`: one of a whole list."""
         if members.partner:
-            return "last" if form.largest else "first", self._joint_work(members, say), ""
+            return form.turn(), self._joint_work(members, say), ""
         member = self._text.fill((self._text.table.entity[members.property].member,), "s", say(members.shared))
         if not form.moment:
-            return "last" if form.largest else "first", member, ""
+            return form.turn(), member, ""
         to = self._text.table.literal[form.property].to
-        when = self._say_when(form.moment, form.later, members.shared, say)
+        when = self._say_when(form.moment, form.later, say)
         return "first" if form.later else "last", member, f"to {to} {when}" if to else when
 
     def _tell_chosen(self, form: Extreme, members: Members, frames: Sequence[str]) -> str:
@@ -357,7 +352,7 @@ class ComputationVerbaliser:
             return ""
         turn, side = ("first", "after") if form.later else ("last", "before")
         noun = member.removesuffix(_BY_OWNER)
-        owner = self._text.name_owner(members.shared, form.moment)
+        owner = self._text.name_owner(members.shared)
         when = self._text.name_death(form.moment, members.shared, side)
         did = f"that {owner} {entry.brought}" if entry.brought else f"by {owner} to {entry.to}"
         if not when:
@@ -375,7 +370,7 @@ class ComputationVerbaliser:
         (group,) = self._text.table.entity[form.members.property].group[:1] or ("",)
         if not group.endswith(_BY_OWNER):
             return ""
-        owner = self._text.name_owner(form.members.shared, form.moment)
+        owner = self._text.name_owner(form.members.shared)
         when = self._text.name_death(form.moment, form.members.shared, "after" if form.later else "before")
         happened = self._say_happened(form.property, form.members)
         many = f"{group.removesuffix(_BY_OWNER)} by {owner}"
@@ -401,13 +396,13 @@ class ComputationVerbaliser:
         return _WITH in template and self._text.table.entity[members.credit].preposition == "with"
 
     def _tell_joint_works(self, members: Members) -> str:
-        """`X made several films with Y`: a sentence before the question, which then asks about one of them."""
+        """`X made more than one film with Y`: a sentence before the question, which then asks about one of them."""
         said = self._text.described
         told = self._text.table.entity[members.property].together_told
         did = self._text.table.entity[members.credit].did
         if did and _WITH in told and self._text.draw() < _BY_DEED:
-            noun = pluralise(self._text.table.entity[members.property].member.removesuffix(_BY_OWNER))
-            return f"{self._say_partner(members, said)} {did} several {noun} by {said(members.shared)}"
+            noun = self._text.table.entity[members.property].member.removesuffix(_BY_OWNER)
+            return f"{self._say_partner(members, said)} {did} more than one {noun} by {said(members.shared)}"
         if self._did_with(told, members) and self._text.draw() < _TOGETHER:
             pair = f"{said(members.shared)} and {self._say_partner(members, said)}"
             both = self._roles_in_one((members.shared, members.partner))
@@ -439,7 +434,7 @@ class ComputationVerbaliser:
             hidden = say == self._text.described and members.shared.startswith("hop")
             if say == self._text.described and (asked := self._tell_chosen(form, members, AFTER_DEATH_FRAMES)):
                 return asked
-            if hidden and form.moment and not self._text.name_kin(form.moment, members.shared):
+            if hidden and form.moment:
                 # `The first opera after its librettist died`: after that of which opera?
                 if self._text.draw() < _FRONTED:
                     return self._ask_after(form, turn, members, winner)
@@ -488,7 +483,7 @@ class ComputationVerbaliser:
 
     def _ask_first_by(self, form: Extreme, names: str, predicate: str) -> str:
         """Which of several is the first that belongs to something: `the first to be directed by X`."""
-        turn = "last" if form.largest else "first"
+        turn = form.turn()
         if infinitive := self._infinitive(form, predicate):
             return self._pick(FIRST_TO_FRAMES).format(names=names, turn=turn, to=infinitive)
         who = "who" if self._kind(form.entities[0]) == "person" else "which"
@@ -511,14 +506,14 @@ class ComputationVerbaliser:
         said = self._text.described
         if form.members is None:
             return self._describe_pair(form, winner, self._best(form))
+        if not self._text.is_asked_of(form) and (own := self._name_own(form)):
+            return own
         if form.members.partner:
-            turn = "last" if form.largest else "first"
+            turn = form.turn()
             both = self._roles_in_one((form.members.shared, form.members.partner))
             if self._text.is_asked_of(form) and (both or self._text.draw() < _IN_ONE):
                 return f"the {turn} {self._joint_work(form.members, said)}"
             self._text.openings.append(f"{upper_first(self._tell_joint_works(form.members))}.")
-            if self._text.is_asked_of(form) and self._text.draw() < _AS_ONE:
-                return f"the {turn} one"
             return f"the {turn} of {self._say_those(form.members, winner)}"
         if self._is_of_list(form) and (chosen := self._tell_chosen(form, form.members, AFTER_DEATH_PHRASES)):
             return chosen
@@ -534,7 +529,7 @@ class ComputationVerbaliser:
             one = self._member_predicate(form.members, form.entities[0], said)
             predicate = pluralise_verb(one)
             self._text.openings.append(self._pick(LIST_FRAMES).format(names=names))
-            person, turn = self._kind(winner) == "person", "last" if form.largest else "first"
+            person, turn = self._kind(winner) == "person", form.turn()
             infinitive, who = self._infinitive(form, one), "who" if person else "that"
             if self._text.draw() < _ASKED_FIRST or " to " in best:
                 frame = self._pick(THEN_FIRST_TO_FRAMES if infinitive else THEN_FRAMES)
@@ -550,6 +545,15 @@ class ComputationVerbaliser:
         if match := _PLACE.match(best):
             return f"{match['the']} of them{match['to']}"
         return f"{best} of them"
+
+    def _name_own(self, form: Extreme) -> str:
+        """`Mike Nichols's first feature film`, of whoever is named; empty for other choices."""
+        members = form.members
+        assert members is not None
+        member = self._text.table.entity[members.property].member
+        if not members.shared.startswith("Q") or members.partner or form.moment or not member.endswith(_BY_OWNER):
+            return ""
+        return f"{self._text.described(members.shared)}'s {form.turn()} {member.removesuffix(_BY_OWNER)}"
 
     def _state_tie(self, form: Extreme, names: str, tie: str) -> str:
         """`The films A, B and C were all directed by E`."""

@@ -53,7 +53,7 @@ _TRAILING = re.compile(r" (?:where|who|whom|whose|that|which|as|whichever|after|
 _Option = TypeVar("_Option")
 _SOURCES = frozenset({"novel", "play", "short story", "novella", "poem", "epic poem", "fairy tale", "book", "musical"})
 """What a work may be said to be based on before the question about it."""
-_LONG = 26
+_LONG = 30
 """Words of a question beyond which what it is about is told in a sentence before it."""
 _SHORT_PHRASE = 8
 """Words beyond which a phrase is too long to be followed by the verb."""
@@ -134,20 +134,8 @@ class GenderedNaming(Protocol):
 
 
 @runtime_checkable
-class KinNaming(Protocol):
-    """How people are called by those who know whose kin they were."""
-
-    def kinship(self, entity: str, of: str) -> str:
-        """What somebody was to another: `mother`; empty where that is not known."""
-        ...
-
-    def partnership(self, entity: str, of: str) -> str:
-        """What part somebody had in the works of another's whole lists, such as `cinematographer`; empty for none."""
-        ...
-
-    def credit(self, person: str, work: str) -> str:
-        """What somebody did with a work, such as `photographed`; empty where no credit says it."""
-        ...
+class MakerNaming(Protocol):
+    """How people are called by those who know what they made."""
 
     def has_made(self, maker: str, work: str) -> bool:
         """Whether a work is one of the whole lists of somebody."""
@@ -205,8 +193,6 @@ class PlanVerbaliser:
         self.repeated: set[str] = set()
         self._told: dict[str, str] = {}
         self._based = 0
-        self._ties: set[str] = set()
-        self._credited = ""
         self._steps = steps
         self._claims = {claim.id: claim for step in steps for claim in step.claims}
         self._rng = rng
@@ -261,7 +247,7 @@ class PlanVerbaliser:
         phrase = self.noun_phrase(index).removesuffix(end)
         new = self.openings[before:]
         self.openings[before:] = [
-            one if is_marked(one) or one in self._ties else mark([index], one) for one in new
+            one if is_marked(one) else mark([index], one) for one in new
         ]
         return mark([index], phrase)
 
@@ -336,7 +322,12 @@ class PlanVerbaliser:
         """The last hop's question with all that leads to it."""
         if self._tells_source():
             question = self._ask_after(1)
-        elif told := self._find_end() or self._find_member():
+        elif told := self._find_end():
+            question = self.ask(len(self._steps), self.described)
+            if self.openings or len(strip_marks(question).split()) > _LONG or not self._ends_with_shared(told):
+                self.openings.clear()
+                question = self._ask_after(told)
+        elif told := self._find_member():
             question = self._ask_after(told)
         else:
             question = self.ask(len(self._steps), self.described)
@@ -388,6 +379,14 @@ class PlanVerbaliser:
                 return index
         return 0
 
+    def _ends_with_shared(self, end: int) -> bool:
+        """Whether what several members share stands last where one of them is described: `the last Tour won by X`.
+
+        Between a noun and its verb a long description is read twice: `the Tour in which the winner of … won …`.
+        """
+        form = read_computation(self._steps[end - 1].derivation)
+        return isinstance(form, EndMember) and self.table.entity[form.column].reverse_np[0].endswith("{o}")
+
     def _find_told(self) -> int:
         """The last hop of a chain whose answer can be told in a sentence before the question; 0 where there is none."""
         chained = self._is_chain()
@@ -411,6 +410,7 @@ class PlanVerbaliser:
         if isinstance(form := read_computation(derivation), EndMember):
             if member := self._find_sharing(form):
                 self._tell_member(member)
+                return self.ask(len(self._steps), self.described)
             self.openings.extend(self._tell_several(told, form))
             self._told[f"hop{told}"] = f"the {'last' if form.last else 'first'} of them"
             return self.ask(len(self._steps), self.described)
@@ -437,7 +437,7 @@ class PlanVerbaliser:
         """
         found = self._steps[index - 1].derivation
         assert isinstance(found, ReverseLookup)
-        scene = _ONE.sub(_say_only, self._read_told(found), count=1)
+        scene = self._read_told(found)
         self.openings.append(f"{mark([index], upper_first(scene.replace('{o}', self.described(found.value))))}.")
         series = self.table.literal[self.table.entity[found.property].series]
         person = f"that {plain_noun(series.series.partition(' of ')[0])}" if self._is_person(index) else "it"
@@ -578,18 +578,6 @@ class PlanVerbaliser:
             return f"the {only}{self.who(entity, self.described)} {_joined(predicates)}"
         return self._computed.noun_phrase(step, derivation.expression)
 
-    def name_kin(self, moment: str, owner: str) -> str:
-        """`his mother, X` of somebody named who died at a moment, where `owner` (a hop) is described; else empty."""
-        lookup = self.step(moment).derivation
-        if not isinstance(lookup, Lookup) or lookup.subject.startswith("hop") or not owner.startswith("hop"):
-            return ""
-        whose = self.entity(owner)
-        kinship = self.names.kinship(lookup.subject, whose) if isinstance(self.names, KinNaming) else ""
-        pronoun = _POSSESSIVE.get(self._find_pronoun(whose), "")
-        if not kinship or not pronoun or lookup.property != self.table.roles.death:
-            return ""
-        return mark([int(moment[3:])], f"{pronoun} {kinship}, {self.described(lookup.subject)}")
-
     def _tell_based(self, index: int) -> str:
         """`the novelist` of a named work, after a sentence that says it to be based on a novel; else empty."""
         lookup = self._steps[index - 1].derivation
@@ -604,67 +592,31 @@ class PlanVerbaliser:
             self.openings.append(mark([index], f"{upper_first(told)}."))
         return mark([index], f"the {entry.told_role}")
 
-    def name_owner(self, reference: str, moment: str) -> str:
+    def name_owner(self, reference: str) -> str:
         """Whose list it is: `its author`, after a sentence that tells of a novel, or a description."""
         if reference.startswith("hop") and self._tell_based(int(reference[3:])):
             return mark([int(reference[3:])], "its author")
         if reference.startswith("Q") and (role := self._find_maker_of_told(reference)):
             return f"its {role}, {self.described(reference)},"
-        return self._tell_credit(reference, moment) or self.described(reference)
+        return self.described(reference)
 
     def _find_maker_of_told(self, person: str) -> str:
         """As what somebody named made the work that a sentence before the question tells of; empty for others."""
         first = self._steps[0].derivation
-        if not isinstance(first, Lookup) or not isinstance(self.names, KinNaming):
+        if not isinstance(first, Lookup) or not isinstance(self.names, MakerNaming):
             return ""
         entry = self.table.entity.get(first.property)
         return self.names.maker_role(person, first.subject) if entry is not None and entry.told else ""
 
-    def _tell_credit(self, owner: str, moment: str) -> str:
-        """`its director`, after a sentence that tells who photographed a named film, whose death parts the director's
-        list; else empty.
-        """
-        dead, found = self.step(moment).derivation, self.step(owner).derivation if owner.startswith("hop") else None
-        if self.openings or not isinstance(self.names, KinNaming):
-            return ""
-        if not isinstance(dead, Lookup) or not isinstance(found, Lookup):
-            return ""
-        if not (dead.subject.startswith("Q") and found.subject.startswith("Q")):
-            return ""
-        did, role = self.names.credit(dead.subject, found.subject), self._call_short(owner)
-        if not did or not role:
-            return ""
-        self._credited = moment
-        person, work = self.described(dead.subject), self.described(found.subject)
-        self._ties.add(tie := f"{mark([int(moment[3:])], person)} {did} {mark([int(owner[3:])], work)}.")
-        self.openings.append(tie)
-        return mark([int(owner[3:])], f"its {role}")
-
     def find_possessive(self, reference: str) -> str:
         """`his` or `her` of whoever a reference means; empty where that is not known."""
         return _POSSESSIVE.get(self._find_pronoun(self.entity(reference)), "") if reference else ""
-
-    def _is_asked_for(self, role: str) -> bool:
-        """Whether the last hop asks for somebody of a role: that somebody else had it in another work would mislead."""
-        asked = self._steps[-1].derivation
-        entry = self.table.entity.get(asked.property) if isinstance(asked, Lookup) else None
-        return entry is not None and entry.role == role
 
     def _call_short(self, reference: str) -> str:
         """`librettist` of somebody who is found; empty where nothing short says who is meant."""
         lookup = self.step(reference).derivation if reference.startswith("hop") else None
         entry = self.table.entity.get(lookup.property) if isinstance(lookup, Lookup) else None
         return entry.role.partition(" of ")[0] if entry is not None else ""
-
-    def name_partner(self, moment: str, owner: str) -> str:
-        """`the cinematographer X` of somebody named who died at a moment and worked with `owner`; else empty."""
-        lookup = self.step(moment).derivation
-        if not isinstance(lookup, Lookup) or lookup.subject.startswith("hop") or not isinstance(self.names, KinNaming):
-            return ""
-        role = self.names.partnership(lookup.subject, self.entity(owner))
-        if not role or self._is_asked_for(role):
-            return ""
-        return mark([int(moment[3:])], f"the {role} {self.described(lookup.subject)}")
 
     def name_death(self, moment: str, owner: str, side: str) -> str:
         """`after the novelist died` or `in the lifetime of X`, whose death a hop looks up; empty for another moment.
@@ -675,10 +627,6 @@ class PlanVerbaliser:
         """
         known = [int(moment[3:])]
         lookup = self.step(moment).derivation
-        if moment == self._credited and isinstance(lookup, Lookup):
-            return self._beside_death(known, self.described(lookup.subject), side)
-        if person := self.name_kin(moment, owner) or self.name_partner(moment, owner):
-            return f"{side} the death of {person}"
         if not isinstance(lookup, Lookup) or lookup.property != self.table.roles.death:
             return ""
         dead, work, role = lookup.subject, self.find_named(lookup.subject), self._call_short(lookup.subject)
@@ -712,7 +660,7 @@ class PlanVerbaliser:
     def _call_own(self, owner: str, dead: str) -> str:
         """`the cinematographer of his "Saint Joan"`, where a work by which somebody is found is the owner's own."""
         said, work, whose = self.described(dead), self.find_named(dead), self.find_possessive(owner)
-        if not owner.startswith("Q") or not work or not whose or not isinstance(self.names, KinNaming):
+        if not owner.startswith("Q") or not work or not whose or not isinstance(self.names, MakerNaming):
             return said
         name = self.described(work)
         if not self.names.has_made(owner, work) or said.count(f"of {name}") != 1:
@@ -892,10 +840,6 @@ def _is_timed(derivation: Derivation, table: PropertyTable) -> bool:
     if isinstance(derivation, Compute):
         return not isinstance(read_form(derivation.expression), NextOfList)
     return getattr(derivation, "property", "") in table.literal
-
-
-def _say_only(one: re.Match[str]) -> str:
-    return f"{'Only' if one[0] == 'One' else 'only'} one"
 
 
 def _say_several(one: re.Match[str]) -> str:
