@@ -33,13 +33,8 @@ _KEPT_CHOICES = 2_000
 """So many sets of dead ways are remembered of a place, each with what is left to choose from."""
 _LIFE_OF_CHOSEN = 0.02
 """How readily a question about what is chosen from a list ends with somebody's age, or the year of their birth."""
-_END_TO_JOINT = 0.002
-"""How readily what two made is the answer where one of them is told by a third one's last film: careers that hardly
-meet.
-"""
 _OF_A_LIFE = frozenset({"year", "age-at-death", "age-found"})
 _BESIDE_JOINT = JOINT_OPERATIONS | COUNTING_JOINT | {"next-after-joint", "end-of-named", "lead", "extend"} | _OF_A_LIFE
-_FROM_END = (["joint-with-named", "extend"], ["lead", "joint-of-both"])
 _BESIDE_SERIES = frozenset({"next-member", "end-member", "named-member", "lead", "extend"})
 _BESIDE_NEXT = frozenset({"next-holder", "named-holder", "lead", "extend", "year"})
 _SAMPLED = 3000
@@ -304,8 +299,6 @@ def _list_programs(depends_on: tuple[tuple[int, ...], ...], claimed: bool) -> li
             weight *= operations[-1].final
             if operations[-1].name in _OF_A_LIFE and any(one.name in CHOOSING_FROM_LISTS for one in operations):
                 weight *= _LIFE_OF_CHOSEN
-            if operations[0].name == "end-of-named" and operations[-1].name == "joint-of-both":
-                weight *= _END_TO_JOINT
             computing = sum(bool(one.kind) for one in operations)
             programs[tuple(one.name for one in operations)] = OperationSequence(
                 operations, depends_on, weight ** (4 / (3 + len(operations))) * 0.4 ** max(0, computing - 1)
@@ -382,10 +375,12 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
         return False  # what the partner of two made with a third
     of_two = [place for place, one in enumerate(operations) if one.name in JOINT_OPERATIONS | COUNTING_JOINT]
     from_end = operations[0].name == "end-of-named"
-    if from_end and [one.name for one in operations[2:4]] not in _FROM_END:
+    if from_end and [one.name for one in operations[2:]] != ["joint-with-named", "extend"]:
         return False  # who worked on somebody's last film is asked for to see what they made with another
     if not from_end and any(before.name == "extend" for place in of_two for before in operations[:place]):
         return False  # what two made together is asked of who had a part in a named work, not in one to be found
+    if any([one.name for one in operations[place + 1 : place + 3]] == ["extend", "extend"] for place in of_two):
+        return False  # where whoever scored the last film of two was born is a step too many
     if any(
         one.name == "next-after-joint" and (not place or operations[place - 1].name not in JOINT_OPERATIONS)
         for place, one in enumerate(operations)

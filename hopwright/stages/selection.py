@@ -58,6 +58,7 @@ _MOST_STEPS = {
     "step along a series from its end": (0.003, 0),
     "step along a list of years": (0.003, 0),
     "choose by a moment": (0.15, 16),
+    "ask for the end of a series": (0.04, 5),
     "ask for the same as of another": (0.003, 0),
     "begin with somebody's first or last film": (0.15, 16),
 }
@@ -402,8 +403,9 @@ def _find_step(forms: Sequence[Form | None], steps: Sequence[Mapping[str, Any]])
             return "step along a list of years"
         if isinstance(form, Extreme | GroupSize) and form.moment:
             return "choose by a moment"
-        if isinstance(form, EndMember) and steps[int(form.reference[3:]) - 1]["property"] == form.column:
-            same = "ask for the same as of another"
+        if isinstance(form, EndMember):
+            alike = steps[int(form.reference[3:]) - 1]["property"] == form.column
+            same = "ask for the same as of another" if alike else "ask for the end of a series"
     return same
 
 

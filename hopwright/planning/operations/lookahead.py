@@ -134,23 +134,6 @@ def list_joint_partners(builder: PlanBuilder, readers: Sequence[str], entity: st
     return list(found)
 
 
-def list_other_owners(builder: PlanBuilder, readers: Sequence[str], entity: str) -> list[Edge]:
-    """Facts of works that lead to those with whom somebody made others: the director of a film without that editor."""
-    traversals = builder.traversals
-    suits = can_precede(builder, readers[1:])
-    found: dict[Edge, None] = {}
-    for one in list_joint(builder, entity):
-        if entity != one.partner or not suits(one.work):
-            continue
-        without = {work for _, work in one.whole.dates if entity not in traversals.graph.objects(work, one.credit)}
-        found |= dict.fromkeys(
-            edge
-            for edge in traversals.lookups_to(one.owner)
-            if edge.subject in without and edge.property in traversals.makers
-        )
-    return list(found)
-
-
 def _are_of_one_circle(builder: PlanBuilder, subject: str, property: str, other: Edge) -> bool:
     """Whether what two facts lead to belongs together, where both are of one subject: parents do, or two wives."""
     entity = builder.traversals.table.entity

@@ -23,7 +23,6 @@ from hopwright.planning.operations.lookahead import (
     fits_partner,
     list_entered,
     list_joint_partners,
-    list_other_owners,
     list_parallel,
     list_parting,
     list_partners,
@@ -73,22 +72,16 @@ def lead(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationC
 
 def _choose_partner(builder: PlanBuilder, context: OperationContext) -> Edge:
     """A fact of the same work that leads to somebody with whom the one already found made something."""
-    partner = context.partners[0].entity
-    if _begins_with_end(builder):
-        edges = [one for one in list_other_owners(builder, context.readers, partner) if builder.admits(one.subject)]
-    else:
-        edges = list_joint_partners(builder, context.readers, partner, builder.topics[0] if builder.topics else "")
-    found = [edge for edge in edges if builder.admits(edge.object)]
+    topic = builder.topics[0] if builder.topics else ""
+    found = [
+        edge
+        for edge in list_joint_partners(builder, context.readers, context.partners[0].entity, topic)
+        if builder.admits(edge.object)
+    ]
     if not found:
         raise PlanningDeadEnd(DeadEnd.NOTHING_TOGETHER)
     # Not by domain: whoever wrote a film would be asked about again and again, and hardly anybody who photographed it.
     return draw(builder.rng, found)
-
-
-def _begins_with_end(builder: PlanBuilder) -> bool:
-    """Whether a plan begins with the first or the last of the list of somebody whom it names."""
-    form = read_computation(builder.find_derivation("hop1"))
-    return isinstance(form, Extreme) and form.members is not None and form.members.shared.startswith("Q")
 
 
 def extend(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:

@@ -30,6 +30,8 @@ _FEWEST_BESIDE = 2
 """What is chosen from as many and more came out first or last of `several`."""
 _FEWEST_TO_COUNT_IN = 8
 _MOST_COUNTED = 12
+_CLOSEST = dt.timedelta(days=60)
+"""What lies nearer to a moment may be on its other side by another country's release, or a festival."""
 _LONGEST_GAP = dt.timedelta(days=5 * 365)
 """So long may lie between a moment and what comes next to it on either side: else whoever knows the decade knows it."""
 
@@ -135,6 +137,8 @@ def _choose(
     for part in builder.rng.sample(parts, len(parts)):
         (date, nearest), *others = part.members
         if not others or not _are_told_apart(date, others[0][0]) or part.gap > _LONGEST_GAP:
+            continue
+        if isinstance(when, dt.date) and min(abs(date - when), part.gap - abs(date - when)) < _CLOSEST:
             continue
         if sum(one not in builder.topics for _, one in others) < _FEWEST_BESIDE:
             continue  # of two, the first is just the other one

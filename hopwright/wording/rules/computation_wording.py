@@ -217,7 +217,7 @@ class ComputationVerbaliser:
         return f"Which {noun} by the {role} of {say(form.reference)} came out {side}?"
 
     def _name_next(self, form: NextOfList) -> str:
-        """`the next film by the director to come out after the last of them`."""
+        """`the director's next film after the last of them`."""
         entry, role = self._text.table.entity[form.property], self._text.table.entity[form.maker].role
         noun = entry.member.removesuffix(_BY_OWNER)
         joint = read_computation(self._text.step(form.reference).derivation)
@@ -225,9 +225,7 @@ class ComputationVerbaliser:
             raise ExpressionError(f"no words for what is next in {form.property}")
         owner, beside = joint.members.shared, self._text.described(form.reference)
         maker = f"the {role}" if owner.startswith("hop") else self._text.described(owner)
-        if form.later:
-            return f"the next {noun} by {maker} to come out after {beside}"
-        return f"the {noun} by {maker} that came out just before {beside}"
+        return f"{maker}'s next {noun} after {beside}" if form.later else f"{maker}'s {noun} just before {beside}"
 
     def _finds_member(self, reference: str, series: str) -> bool:
         """Whether a hop finds a member of a series: a minister may have succeeded to another office, too."""
