@@ -160,7 +160,7 @@ def test_a_question_that_does_not_ask_for_its_plan_is_found_by_its_marks(tmp_pat
     path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in planted), encoding="utf-8")
     report = audit(path, None, table)
     assert len(planted) >= 100
-    assert len({one.line for one in report.violations if one.check != "duplicates"}) >= 0.92 * len(planted)
+    assert len({one.line for one in report.violations if one.check != "duplicates"}) >= 0.97 * len(planted)
     assert report.counts["marks"] >= 0.5 * len(planted)
     torn = to_release(items[0]) | {"marked": items[0].marked + "}"}
     path.write_text(json.dumps(torn) + "\n", encoding="utf-8")

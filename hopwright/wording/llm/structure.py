@@ -71,8 +71,11 @@ _RATIO = re.compile(
     r"\b(?:(?:as|so) \w+(?: in \w+)? as|than|divided by|over|relative to|compared (?:to|with)|that of)\b", re.IGNORECASE
 )
 """What stands before the part of a ratio by which the other is divided."""
-_TIE = re.compile(r"\b(?:his|her|its|the) (?:[a-z]+ )?[a-z]+,? (?=◦)|\b(?:his|her) [a-z]+, (?=the )")
-"""`the librettist X` says who X is, and asks for nothing; so do `his mother, X` and `his librettist, the author of X`.
+_TIE = re.compile(
+    r"\b(?:his|her|its|the) (?:[a-z]+ )?(?!(?:of|by|for|in|on|from) )[a-z]+,? (?=◦)|\b(?:his|her) [a-z]+, (?=the )"
+)
+"""`the librettist X` says who X is, and asks for nothing; so do `his mother, X` and `his librettist, the author of X`,
+but not `the librettist of X`.
 """
 _AT_BIRTH = re.compile(r"\bat (?:the (?:time|moment) of )?(?:\w+ )?birth\b", re.IGNORECASE)
 _YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
