@@ -17,18 +17,18 @@ from hopwright.reporting.run_summary import summary_lines
 
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
-    "hw-56bbf82eb594409e",
-    "hw-85304fad351d804d",
-    "hw-f703f2330c235109",
-    "hw-aa48f58713039700",
-    "hw-88ee5f7bf47de902",
-    "hw-aed027406ddef296",
-    "hw-ca2ff015b9ed4b8b",
-    "hw-0732f936d87a2b21",
-    "hw-f74885b1b3ec09af",
+    "hw-46bfaacad6bf0a93",
+    "hw-06184ed9b1579524",
+    "hw-5f1b6e0e24e2df21",
+    "hw-dbda8b592b1d9809",
     "hw-f77a64a6d0ed5acd",
-    "hw-9e62bb3846ffd368",
-    "hw-3119aceb38e2ab2d",
+    "hw-27d8d5e48fd05c1a",
+    "hw-5c1fbc00440cc847",
+    "hw-d9c42b1adb68a0b5",
+    "hw-f74885b1b3ec09af",
+    "hw-45f4d7c666da3a75",
+    "hw-d90368e1c064290c",
+    "hw-2e93f0e1542885c9",
 )
 FIRST_RUN = "Then the pipeline runs stage by stage and ends like this:\n\n```\n"
 """What stands on the page before the output of a run."""
