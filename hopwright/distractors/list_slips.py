@@ -93,7 +93,7 @@ class ListSlips:
         held = {value for one in works for value in self._facts.objects(one, property)[:1]}
         return len(held.difference(self._facts.objects(hop.answer_id or "", property)))
 
-    def list_slips(self, hop: Hop, others: Sequence[str], used: Collection[str]) -> list[str]:
+    def list_unnamed(self, hop: Hop, others: Sequence[str], used: Collection[str]) -> list[str]:
         """What else the two made among whose works a hop chooses; empty where the question names (`used`) some of it,
         for then what lies on its other side is no slip.
         """

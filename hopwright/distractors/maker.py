@@ -581,7 +581,7 @@ class DistractorMaker:
             compared = match[1] if match else ""
             fixed = min(1, len(outsiders))
             if self._lists.is_of_list(hop.derivation):
-                slips = self._lists.list_slips(hop, others, task.list_used())
+                slips = self._lists.list_unnamed(hop, others, task.list_used())
                 choice = self._lists.order(hop, choice, task.list_used())[:_NEXT_IN_LIST]
                 # So many of what the two made and of what lies beyond, or earlier and later ones, as were drawn.
                 fixed = min(3, len(choice))

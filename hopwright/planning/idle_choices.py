@@ -22,7 +22,8 @@ def has_idle_choice(plan: Plan, answers: Mapping[int, Value], facts: Facts, tabl
     """Whether a hop chooses one of a whole list for nothing.
 
     It is idle where what would be taken by mistake leads to the same final answer, or where nothing else leads to any.
-    Of works made with a partner these are the others of the two, else those next to the chosen one by date. So it is
+    Of works made with a partner these are the others of the two, else those next to the chosen one by date; these need
+    lead to nothing where a later hop asks what was made with whoever is found by the chosen one. It is idle as well
     where the answer had the same part in most of the list: whoever knows a director's usual cinematographer names him.
     """
     for index, step in enumerate(plan.steps[:-1], start=1):

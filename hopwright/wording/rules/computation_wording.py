@@ -504,7 +504,7 @@ class ComputationVerbaliser:
         said = self._text.described
         if form.members is None:
             return self._describe_pair(form, winner, self._best(form))
-        if not self._text.is_asked_of(form) and (own := self._name_own(form)):
+        if self._kind(winner) == "work" and not self._text.is_asked_of(form) and (own := self._name_own(form)):
             return own
         if form.members.partner:
             turn = form.turn()
@@ -545,7 +545,7 @@ class ComputationVerbaliser:
         return f"{best} of them"
 
     def _name_own(self, form: Extreme) -> str:
-        """`Mike Nichols's first feature film`, of whoever is named; empty for other choices."""
+        """`Mike Nichols's first feature film`, of a work of whoever is named; empty for other choices."""
         members = form.members
         assert members is not None
         member = self._text.table.entity[members.property].member
