@@ -63,9 +63,10 @@ _MOST_STEPS = {
     "begin with somebody's first or last film": (0.15, 16),
 }
 """The largest shares of the drafts that step along a series, that do so from the first or the last of several, that
-step along a list of years, that choose by a moment, and that ask for what has the same as another member of a series:
-readers find the steps contrived, a death a ruler laid on the list of somebody else's works, and `the same runner-up as
-that one` stiff. After each share how many are kept in any set, however small.
+step along a list of years, that choose by a moment, that ask for the first or the last of a series, also of those that
+have the same as another member, and that begin with somebody's last film: readers find the steps contrived, a death a
+ruler laid on the list of somebody else's works, `the winner of the one won by the winner` stiff, and two careers that
+share one cameraman a join. After each share how many are kept in any set, however small.
 """
 _MOST_OF_DOMAIN = 0.45
 """The largest share of the drafts that one domain has, where a graph gives so many domains that all can have theirs."""

@@ -6,6 +6,7 @@ is what the lists are kept by: whichever plan asks first, they are the same.
 
 from __future__ import annotations
 
+import datetime as dt
 import functools
 import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -67,12 +68,13 @@ class ListEnd(NamedTuple):
     owner: str
     whole: WholeList
     largest: bool
+    date: dt.date
     work: str
 
-    def write(self) -> str:
-        """The expression that chooses it."""
+    def write(self, owner: str) -> str:
+        """The expression that chooses it; `owner` is what its owner is referred to with."""
         choose = "argmax" if self.largest else "argmin"
-        return f"{choose}({self.whole.measure}, all({self.whole.property}, {self.owner}))"
+        return f"{choose}({self.whole.measure}, all({self.whole.property}, {owner}))"
 
 
 class ChoosableGroup(NamedTuple):
@@ -214,8 +216,10 @@ def draw_list_ends(builder: PlanBuilder, context: OperationContext) -> list[List
         wanted = can_precede(builder, context.readers)
         found: dict[str, list[ListEnd]] = {}
         for owner in sorted(builder.traversals.list_owners):
-            for end in _list_ends(builder, owner):
-                if wanted(end.work):
+            if builder.traversals.kinds.kind(owner) != "person":
+                continue
+            for end in list_ends(builder, owner):
+                if _is_first_of_all(builder, end) and wanted(end.work):
                     found.setdefault(end.whole.property, []).append(end)
         return {name: tuple(ends) for name, ends in found.items()}
 
@@ -226,22 +230,29 @@ def draw_list_ends(builder: PlanBuilder, context: OperationContext) -> list[List
     return [draw(builder.rng, starts.pools[one]) for one in _draw_names(builder, starts)]
 
 
-def _list_ends(builder: PlanBuilder, owner: str) -> Iterator[ListEnd]:
-    """The ends of somebody's lists that are certain: nothing beside a list may have come first."""
+def list_ends(builder: PlanBuilder, owner: str) -> Iterator[ListEnd]:
+    """The first and the last of each list of an owner that has such ends, where it is certain which that is."""
     traversals = builder.traversals
     for whole in traversals.whole_lists(owner):
         entry = traversals.table.entity[whole.property]
-        if not entry.ends or whole.measure != entry.ordered_by[0] or traversals.kinds.kind(owner) != "person":
+        if not entry.ends or whole.measure != entry.ordered_by[0]:
             continue
-        if entry.besides and traversals.graph.objects(owner, entry.besides):
-            continue  # a part of a film, or one with two directors, may have come first
-        unlisted = traversals.table.unlisted.get(owner, ())
         for largest, ((date, work), (beside, _)) in ((False, whole.dates[:2]), (True, whole.dates[:-3:-1])):
-            beyond = any(year >= date.year if largest else year <= date.year for year in unlisted)
-            if beyond or (largest and entry.ends == "first") or is_later(date, beside) is None:
+            if (largest and entry.ends == "first") or is_later(date, beside) is None:
                 continue
             if traversals.nameable(work):
-                yield ListEnd(owner, whole, largest, work)
+                yield ListEnd(owner, whole, largest, date, work)
+
+
+def _is_first_of_all(builder: PlanBuilder, end: ListEnd) -> bool:
+    """Whether nothing beside a list may have come before its first, or after its last: a part of a film, say, one with
+    two directors, or a documentary.
+    """
+    table = builder.traversals.table
+    if (besides := table.entity[end.whole.property].besides) and builder.traversals.graph.objects(end.owner, besides):
+        return False
+    unlisted = table.unlisted.get(end.owner, ())
+    return not any(year >= end.date.year if end.largest else year <= end.date.year for year in unlisted)
 
 
 def list_closed_choices(builder: PlanBuilder, property: str, owner: str) -> list[ClosedChoice]:

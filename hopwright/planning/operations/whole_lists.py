@@ -15,7 +15,7 @@ from hopwright.planning.expressions import is_later
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import satisfies_reader
 from hopwright.planning.operations.operation_inputs import full_date
-from hopwright.planning.operations.starting_points import draw_list_ends, list_makers
+from hopwright.planning.operations.starting_points import ListEnd, draw_list_ends, list_ends, list_makers
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.traversals import WholeList, read_year
 from hopwright.records import Lookup, ReverseLookup
@@ -67,20 +67,15 @@ def end_of_its(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Oper
     (owner,) = inputs
     suits = satisfies_reader(builder, context)
     ends = [
-        (whole, latest, one)
-        for whole in builder.traversals.whole_lists(owner.entity)
-        if (entry := builder.traversals.table.entity[whole.property]).ends and whole.measure == entry.ordered_by[0]
-        if not entry.besides  # a part of a film, or one with two directors, may have come first
-        for latest, ((date, one), (next_date, _)) in ((False, whole.dates[:2]), (True, whole.dates[:-3:-1]))
-        if not (latest and entry.ends == "first") and not states_year(builder, owner.ref, date)
-        and _are_told_apart(date, next_date) and builder.traversals.nameable(one) and builder.admits(one) and suits(one)
+        end
+        for end in list_ends(builder, owner.entity)
+        # A part of a film, or one with two directors, may have come first.
+        if not builder.traversals.table.entity[end.whole.property].besides
+        and not states_year(builder, owner.ref, end.date) and builder.admits(end.work) and suits(end.work)
     ]
     if not ends:
         raise PlanningDeadEnd(DeadEnd.NO_WHOLE_LIST)
-    whole, latest, end = builder.rng.choice(ends)
-    builder.take(end)
-    expression = f"{'argmax' if latest else 'argmin'}({whole.measure}, all({whole.property}, {owner.ref}))"
-    return StepOutput("entity", builder.compute(expression, "comparison", end), end)
+    return _take_end(builder, builder.rng.choice(ends), owner.ref)
 
 
 def end_of_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
@@ -88,9 +83,13 @@ def end_of_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Op
     for end in draw_list_ends(builder, context):
         if builder.admits(end.owner) and builder.admits(end.work):
             builder.name(end.owner)
-            builder.take(end.work)
-            return StepOutput("entity", builder.compute(end.write(), "comparison", end.work), end.work)
+            return _take_end(builder, end, end.owner)
     raise PlanningDeadEnd(DeadEnd.NO_WHOLE_LIST)
+
+
+def _take_end(builder: PlanBuilder, end: ListEnd, owner: str) -> StepOutput:
+    builder.take(end.work)
+    return StepOutput("entity", builder.compute(end.write(owner), "comparison", end.work), end.work)
 
 
 def count_of_its(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:

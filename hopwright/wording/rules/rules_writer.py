@@ -246,9 +246,7 @@ class PlanVerbaliser:
         del self.openings[before:]
         phrase = self.noun_phrase(index).removesuffix(end)
         new = self.openings[before:]
-        self.openings[before:] = [
-            one if is_marked(one) else mark([index], one) for one in new
-        ]
+        self.openings[before:] = [one if is_marked(one) else mark([index], one) for one in new]
         return mark([index], phrase)
 
     def _find_place_within(self, index: int) -> int:
@@ -622,8 +620,7 @@ class PlanVerbaliser:
         """`after the novelist died` or `in the lifetime of X`, whose death a hop looks up; empty for another moment.
 
         owner: of the list that the moment parts. Of a partner in one named work, `its librettist` could be that of what
-        is asked for, so the work is pointed to. Of a partner who is found by a work of somebody else's it is told that
-        the two worked together.
+        is asked for, so the work is pointed to.
         """
         known = [int(moment[3:])]
         lookup = self.step(moment).derivation
