@@ -105,6 +105,8 @@ class PropertyRoles:
     """The date of an event → the property of where it was."""
     seldom: frozenset[str] = frozenset()
     """Properties that say little, or whose values are nested or several: asked for seldom."""
+    crew: frozenset[str] = frozenset()
+    """Who worked on a film under its director: they lead to other films, but no question that finds one ends there."""
 
 
 class PropertyTrust(BaseModel):
@@ -220,6 +222,8 @@ class EntityProperty(_Entry):
     ends: Literal["", "first", "last", "both"] = ""
     """Whether `the first` and `the last` of it say enough: of novels they do, a first opera may have lain unheard, and
     of those who work still only the first is known."""
+    debut: str = ""
+    """What the first of it is called: `feature debut`; empty for no such word."""
     partial: bool = False
     """Whether it holds what came in some years only, though of these all: nothing is counted then."""
     member: str = ""
@@ -237,7 +241,9 @@ class EntityProperty(_Entry):
     found_by: tuple[str, ...] = ()
     """Other properties by which a plan may find such a partner: who piloted one flight has commanded others."""
     did: str = ""
-    """What such a partner did with a work, as a verb: `photographed`; empty where none says it."""
+    """What such a partner, or a maker, did with a work, as a verb: `photographed`; empty where none says it."""
+    do: str = ""
+    """The same as an infinitive, of a maker: `direct`."""
     did_once: str = ""
     """The same of one work, where it is said otherwise: `wrote the screenplay of`."""
     joint: bool = True

@@ -33,7 +33,11 @@ def has_idle_choice(plan: Plan, answers: Mapping[int, Value], facts: Facts, tabl
         given = [one for other in mistaken if (one := _run_on(plan, index, other, answers, facts, table)) is not None]
         # Whoever takes another film of somebody has another cinematographer, who may have made none with the other.
         joined = any(_is_joint(read_computation(later.derivation)) for later in plan.steps[index:])
-        if not (given or joined) or any(same(one, answers[len(plan.steps)]) for one in given):
+        if not (given or joined):
+            return True
+        # That somebody's second film has the editor of the first does no harm where all know which was the first.
+        known = joined and not _is_joint(read_computation(step.derivation))
+        if not known and any(same(one, answers[len(plan.steps)]) for one in given):
             return True
         if index == len(plan.steps) - 1 and _is_usual(plan.steps[-1], str(answers[index]), facts, table):
             return True

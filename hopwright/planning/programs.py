@@ -22,6 +22,7 @@ from hopwright.planning.operations.lookahead import (
     JOINT_OPERATIONS,
     LIST_OPERATIONS,
     NAMED_LIST_OPERATIONS,
+    OF_ANOTHER,
     OF_BOTH,
     SAME_SORT_OPERATIONS,
 )
@@ -34,7 +35,9 @@ _KEPT_CHOICES = 2_000
 _LIFE_OF_CHOSEN = 0.02
 """How readily a question about what is chosen from a list ends with somebody's age, or the year of their birth."""
 _OF_A_LIFE = frozenset({"year", "age-at-death", "age-found"})
-_BESIDE_JOINT = JOINT_OPERATIONS | COUNTING_JOINT | {"next-after-joint", "end-of-named", "lead", "extend"} | _OF_A_LIFE
+_BESIDE_JOINT = JOINT_OPERATIONS | COUNTING_JOINT | {
+    "next-after-joint", OF_ANOTHER, "end-of-named", "lead", "extend"
+} | _OF_A_LIFE  # fmt: skip
 _BESIDE_SERIES = frozenset({"next-member", "end-member", "named-member", "lead", "extend"})
 _BESIDE_NEXT = frozenset({"next-holder", "named-holder", "lead", "extend", "year"})
 _SAMPLED = 3000
@@ -362,21 +365,26 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
     names = Counter(one.name for one in operations)
     computing = sum(bool(one.kind) for one in operations)
     size = len(operations)
-    if not 1 <= computing <= (1 if size <= 2 else 2 if size <= 5 else 3):
+    # Whose first film it is costs no look-up: what was made last with who edited it, and what came next, is one way.
+    from_end = operations[0].name == "end-of-named"
+    if not 1 <= computing - from_end <= (1 if size <= 2 else 2 if size <= 5 else 3):
         return False
-    if size - computing < (2 if size >= 4 else 1):
+    if size - computing + from_end < (2 if size >= 4 else 1):
         return False
     roots = sum(not one.takes for one in operations)
     if roots > 1 and names["first-of"] and (operations[0].name != "first-of" or names["lead"]):
         return False  # beside a list stands an event of what those listed share
     if size == _ENUMERATED and (names["apart"] or names["age-in-year"]):
         return False  # two years that are subtracted for the sake of it
-    if sum(names[one] for one in JOINT_OPERATIONS | COUNTING_JOINT) > 1:
-        return False  # what the partner of two made with a third
     of_two = [place for place, one in enumerate(operations) if one.name in JOINT_OPERATIONS | COUNTING_JOINT]
-    from_end = operations[0].name == "end-of-named"
-    if from_end and [one.name for one in operations[2:]] != ["joint-with-named", "extend"]:
-        return False  # who worked on somebody's last film is asked for to see what they made with another
+    if [one.name for one in operations] == ["lead", "joint-with-named", "extend", "joint-with-named"]:
+        return True  # what a director made first with the editor of the last that he made with somebody else
+    if names[OF_ANOTHER] and [one.name for one in operations] != ["lead", "joint-with-named", "lead", OF_ANOTHER]:
+        return False  # what came next with one partner is asked where the works with another have ended
+    if len(of_two) > 1:
+        return False  # what the partner of two made with a third
+    if from_end and [one.name for one in operations[2:3]] != ["joint-with-named"]:
+        return False  # who worked on somebody's first film is asked for to see what else the two made
     if not from_end and any(before.name == "extend" for place in of_two for before in operations[:place]):
         return False  # what two made together is asked of who had a part in a named work, not in one to be found
     if any([one.name for one in operations[place + 1 : place + 3]] == ["extend", "extend"] for place in of_two):

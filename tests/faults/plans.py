@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import replace
+import re
 
-from hopwright.planning.computation_forms import NextOfList, read_form
 from tests.faults.planting import each_hop, fault
+
+_TURNED = {"argmin": "argmax", "argmax": "argmin", "after": "before", "before": "after"}
 
 
 @fault("evidence", "recomputation")
@@ -73,9 +74,9 @@ def wrong_operation(row, graph):
             else expression.replace("argmax", "argmin") if "argmax" in expression
             else expression.replace("argmin", "argmax")
         )  # fmt: skip
-        if isinstance(next_work := read_form(expression), NextOfList):
+        if "value(" in expression and ("after(" in expression or "before(" in expression):
             # Where a single work comes after another, it is the last of those after it as well.
-            changed = replace(next_work, later=not next_work.later).write()
+            changed = re.sub(r"\b(?:argmin|argmax|after|before)\b", lambda found: _TURNED[found[0]], expression)
         if changed != expression:
             hop["derivation"]["expression"] = changed
             yield faulty

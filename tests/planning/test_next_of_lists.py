@@ -68,11 +68,10 @@ def test_after_what_two_made_last_comes_something_else(
         assert set(partners).isdisjoint(facts.objects(item.hops[place].answer_id or "", chosen.members.credit))
 
 
-def test_a_sentence_tells_of_several_before_it_asks_for_the_next(asked: list[tuple[Item, int, NextOfList]]) -> None:
+def test_it_is_asked_beside_the_end_of_what_two_made(asked: list[tuple[Item, int, NextOfList]]) -> None:
+    own = "(?:his|her|the)"
     for item, _, form in asked:
-        sentence = re.split(r"\. (?=Wh|On|In|At)", item.question, maxsplit=1)[0]
-        assert " more than one " in sentence, item.question
-        end = r" next .*after \{\d: the last of" if form.later else r"just before \{\d: the first of"
+        end = rf"right after \{{\d: {own} last one with" if form.later else rf"just before \{{\d: {own} first one with"
         assert re.search(end, item.marked), item.marked
 
 

@@ -103,6 +103,9 @@ SELDOM = frozenset({CITIZENSHIP, COUNTRY_FOR_SPORT, COUNTRY}).union(
 ADAPTERS = frozenset(["P57", "P58", "P990179"])
 """Director and screenwriters: who made a film of somebody's novel, and not only its pictures or its music."""
 
+CREW = frozenset(["P990180", "P990181", "P990281", "P990282"])
+"""Editor, cinematographer, production designer, costume designer."""
+
 DOUBTFUL = frozenset({"P7295", "P2031", "P2032", "P2048"})
 """First matches of seasons, when a career began and ended, how tall somebody is: sources differ."""
 
@@ -156,6 +159,7 @@ ROLES = PropertyRoles(
     doubtful_of=MappingProxyType({INCEPTION: frozenset({"country", "organization"}), "P576": frozenset({"country"})}),
     adapted=frozenset({"P50", "P144", "P1877"}),
     seldom=SELDOM,
+    crew=CREW,
     kinship=KINSHIP,
     family=FAMILY,
     adapters=ADAPTERS,

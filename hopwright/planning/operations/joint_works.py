@@ -47,8 +47,20 @@ def joint_with_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context
     def refer(entity: str) -> str:
         return found.ref if entity == found.entity else entity
 
-    options = [(joint, refer(joint.owner), refer(joint.partner)) for joint in list_joint(builder, found.entity)]
-    return _choose(builder, context, options)
+    joint = list_joint(builder, found.entity)
+    if (own := _find_worked_on(builder, found.ref)) is not None and own.members is not None:
+        joint = [one for one in joint if one.owner == own.members.shared]
+        # Of somebody's first film, the first with its editor would be that one.
+        joint = [one for one in joint if own.members.partner or one.largest is not own.largest]
+    return _choose(builder, context, [(one, refer(one.owner), refer(one.partner)) for one in joint])
+
+
+def _find_worked_on(builder: PlanBuilder, reference: str) -> Extreme | None:
+    """The choice of what somebody named made, on which whoever a hop finds worked as well; None for anybody else."""
+    part = builder.find_derivation(reference)
+    form = read_computation(builder.find_derivation(part.subject)) if isinstance(part, Lookup) else None
+    named = isinstance(form, Extreme) and form.members is not None and form.members.shared.startswith("Q")
+    return form if named and isinstance(form, Extreme) else None
 
 
 def joint_of_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
@@ -77,6 +89,31 @@ def next_after_joint(builder: PlanBuilder, inputs: Sequence[StepOutput], context
         builder.take(one.work)
         form = NextOfList(one.whole.measure, one.whole.property, one.maker, found.ref, one.later)
         return StepOutput("entity", builder.compute(form.write(), "comparison", one.work), one.work)
+    raise PlanningDeadEnd(DeadEnd.NOTHING_TOGETHER)
+
+
+def next_joint(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """What somebody made first with one partner after the last work with another, or last before the first."""
+    forms = {one.ref: read_computation(builder.find_derivation(one.ref)) for one in inputs}
+    beside, partner = sorted(inputs, key=lambda one: not isinstance(forms[one.ref], Extreme))
+    chosen = forms[beside.ref]
+    assert isinstance(chosen, Extreme) and chosen.members is not None
+    (when,) = builder.traversals.facts.scalars(beside.entity, chosen.property)
+    for one in builder.traversals.joint_beside(beside.entity):
+        if one.partner != partner.entity or one.later is not chosen.largest or one.date.year >= _REMEMBERED:
+            continue
+        if one.whole.property != chosen.members.property or has_unlisted_between(builder, one.owner, when, one.date):
+            continue
+        if not builder.admits(one.work) or not builder.traversals.nameable(one.work):
+            continue
+        if not _is_found_as_partner(builder, partner.ref, one.credit):
+            continue
+        builder.take(one.work)
+        choose, side = ("argmin", "after") if one.later else ("argmax", "before")
+        members = f"having({one.credit}, {partner.ref}, all({one.whole.property}, {chosen.members.shared}))"
+        measure = one.whole.measure
+        expression = f"{choose}({measure}, {side}({measure}, value({measure}, {beside.ref}), {members}))"
+        return StepOutput("entity", builder.compute(expression, "comparison", one.work), one.work)
     raise PlanningDeadEnd(DeadEnd.NOTHING_TOGETHER)
 
 
@@ -126,7 +163,8 @@ def _choose(builder: PlanBuilder, context: OperationContext, options: Iterable[_
     suits = satisfies_reader(builder, context)
     for joint, owner, partner in _shuffle(builder, options):
         named = [one for one in (owner, partner) if not one.startswith("hop")]
-        if not all(map(builder.admits, (*named, joint.work))) or not suits(joint.work):
+        new = [one for one in named if one not in builder.topics]
+        if not all(map(builder.admits, (*new, joint.work))) or not suits(joint.work):
             continue
         if not _is_found_as_partner(builder, partner, joint.credit) or _is_told_by_other(builder, owner, partner):
             continue
@@ -165,10 +203,12 @@ def _list_known(builder: PlanBuilder, joint: JointWork) -> list[dt.date]:
 
 def _is_told_by_other(builder: PlanBuilder, owner: str, partner: str) -> bool:
     """Whether one of the two who is named tells who the other is: a cinematographer who worked for one director, or the
-    director of a film that the plan has to find.
+    director of a film that the plan has to find, unless it is chosen from all that this director made.
     """
     if owner.startswith("hop"):
         return not partner.startswith("hop")
+    if partner.startswith("hop") and _find_worked_on(builder, partner) is not None:
+        return False
     edges, makers = builder.traversals.graph.out_edges, builder.traversals.makers
     return any(end == owner and property in makers for one in builder.list_found() for property, end in edges(one))
 

@@ -219,7 +219,7 @@ def draw_list_ends(builder: PlanBuilder, context: OperationContext) -> list[List
             if builder.traversals.kinds.kind(owner) != "person":
                 continue
             for end in list_ends(builder, owner):
-                if _is_first_of_all(builder, end) and wanted(end.work):
+                if _is_first_of_all(builder, end) and wanted(end.work) and _begins_more(builder, end):
                     found.setdefault(end.whole.property, []).append(end)
         return {name: tuple(ends) for name, ends in found.items()}
 
@@ -253,6 +253,15 @@ def _is_first_of_all(builder: PlanBuilder, end: ListEnd) -> bool:
         return False
     unlisted = table.unlisted.get(end.owner, ())
     return not any(year >= end.date.year if end.largest else year <= end.date.year for year in unlisted)
+
+
+def _begins_more(builder: PlanBuilder, end: ListEnd) -> bool:
+    """Whether its owner made more with somebody who worked on it, of which the other end is certain."""
+    objects = builder.traversals.graph.objects
+    return any(
+        joint.largest is not end.largest and list(objects(end.work, joint.credit)) == [joint.partner]
+        for joint in builder.traversals.joint_works(end.owner)
+    )
 
 
 def list_closed_choices(builder: PlanBuilder, property: str, owner: str) -> list[ClosedChoice]:

@@ -114,10 +114,14 @@ def _list_words(hop: Hop, table: PropertyTable) -> Iterator[str]:
 
 
 def list_subjects(hop: Hop, hops: Mapping[int, Hop]) -> tuple[str, ...]:
-    """The entities (Q-ids) whose numbers or dates a computing hop builds on: a wording may name them, and need not."""
+    """The entities (Q-ids) whose numbers, dates or works a computing hop builds on: a wording may name them, and need
+    not.
+    """
     if not isinstance(hop.derivation, Compute):
         return ()
     found: dict[str, None] = {}
+    if isinstance(form := read_computation(hop.derivation), NextOfList):
+        found |= {fact.object: None for fact in hop.evidence.triplets if fact.property == form.maker}
     for index in hop.depends_on:
         source = hops[index].derivation
         if isinstance(source, Lookup) and hops[index].answer_id is None:

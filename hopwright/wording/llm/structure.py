@@ -194,22 +194,24 @@ class _Reading:
     def find_names(self) -> Iterator[WordingProblem]:
         """Names that stand at another hop than theirs."""
         belongs: dict[str, set[int]] = {}
+        besides: dict[str, set[int]] = {}
         for hop, place in zip(self.draft.hops, self.subs, strict=True):
-            for name in place.required:
-                belongs.setdefault(name.id, set()).add(self.layout.merged.get(hop.index, hop.index))
+            for held, names in ((belongs, place.required), (besides, place.optional)):
+                for name in names:
+                    held.setdefault(name.id, set()).add(self.layout.merged.get(hop.index, hop.index))
         for name in self.whole.required:
-            mine = belongs.get(name.id, set())
+            mine, more = belongs.get(name.id, set()), besides.get(name.id, set())
             said = {index for index, text in self.layout.texts.items() if _says([*text.words, *text.shared], name)}
             if not mine or not said:
                 continue  # a name that is missing altogether is told by the reading of the whole
-            for index in sorted(said - mine):
+            for index in sorted(said - mine - more):
                 if _says(self.layout.texts[index].words, name) and not self._is_told(name, index, mine):
                     text = f"{self._call(index)} names {name.label!r}, which belongs to hop {_listed(mine)}"
                     yield WordingProblem("structure", text)
             for index in sorted(mine - said):
                 words = self.layout.texts[index].all
                 taken_up = _ANAPHORA.search(words) or holds(pad(words), name.label.split()[-1])
-                told = any(self._is_told(name, one, mine) for one in said)
+                told = bool(said & more) or any(self._is_told(name, one, mine) for one in said)
                 if not (said & mine or told) or not taken_up:
                     yield WordingProblem("structure", f"{self._call(index)} must name {name.label!r}")
 

@@ -47,12 +47,15 @@ from hopwright.wording.rules.frames import (
     FIRST_BY_FRAMES,
     FIRST_OF_LIST_FRAMES,
     FIRST_TO_FRAMES,
+    JOINT_BESIDE_FRAMES,
     JOINT_EVENT_FRAMES,
     JOINT_WORK_FRAMES,
     LATER_FRAMES,
     LIFE_FRAMES,
     LIFE_OF_FRAMES,
     LIST_FRAMES,
+    NEXT_FRAMES,
+    NEXT_PHRASES,
     PAIR_FRAMES,
     PAIRS_FRAMES,
     SET_FRAMES,
@@ -60,7 +63,6 @@ from hopwright.wording.rules.frames import (
     THEN_FIRST_TO_FRAMES,
     THEN_FRAMES,
     TURNED_FRAMES,
-    WHAT_WAS_FRAMES,
     WHEN_AGE_FRAME,
     WHICH_FRAMES,
 )
@@ -162,9 +164,9 @@ class ComputationVerbaliser:
                 asked = entry.next_ask if later else entry.previous_ask
                 return self._text.fill(asked, "s", self._one(entry.series, say(reference), say))
             case NextOfList() if say == self._text.described:
-                return self._pick(WHAT_WAS_FRAMES).format(chosen=self._name_next(form))
+                return self._describe_next(form, NEXT_FRAMES)
             case NextOfList():
-                return self._ask_next(form, say)
+                return self._ask_next(form)
             case EndMember():
                 who = "Who" if self._kind(str(step.value)) == "person" else "What"
                 return f"{who} was {self._name_end(form, say)}?"
@@ -201,7 +203,7 @@ class ComputationVerbaliser:
                 described = self._one(entry.series, say(reference), say)
                 return self._text.fill(entry.next_np if later else entry.previous_np, "s", described)
             case NextOfList():
-                return self._name_next(form)
+                return self._describe_next(form, NEXT_PHRASES)
             case EndMember():
                 return self._name_end(form, self._text.described)
             case ShiftedYear(base=base, later=True, offset=offset) if person := self._find_born(base):
@@ -210,22 +212,49 @@ class ComputationVerbaliser:
                 return f"the number of {self._claimed.name_groups(form)}"
         raise ExpressionError(f"no words for {expression}")
 
-    def _ask_next(self, form: NextOfList, say: Say) -> str:
-        """`Which film by the director of "Bullitt" came out next?`"""
-        noun = self._text.table.entity[form.property].member.removesuffix(_BY_OWNER)
-        side, role = "next" if form.later else "just before it", self._text.table.entity[form.maker].role
-        return f"Which {noun} by the {role} of {say(form.reference)} came out {side}?"
+    def _ask_next(self, form: NextOfList) -> str:
+        """`What was X's next feature film after "Bullitt"?`: after a work that a hop finds."""
+        owner, work = self._text.stated(self._list_joint(form).shared), self._text.stated(form.reference)
+        noun, entry = self._name_member(form), self._text.table.entity[form.maker]
+        if form.later:
+            return f"What was {owner}'s next {noun} after {work}?"
+        return f"Which {noun} did {owner} {entry.do} just before {work}?"
 
-    def _name_next(self, form: NextOfList) -> str:
-        """`the director's next film after the last of them`."""
-        entry, role = self._text.table.entity[form.property], self._text.table.entity[form.maker].role
-        noun = entry.member.removesuffix(_BY_OWNER)
+    def _describe_next(self, form: NextOfList, frames: Sequence[str]) -> str:
+        """`the feature film that X directed right after his last one with the editor of Y`."""
+        entry, owner = self._text.table.entity[form.maker], self._list_joint(form).shared
+        # `The director of X made`, where `directed` would say it twice.
+        did, do = ("made", "make") if owner.startswith("hop") else (entry.did, entry.do)
+        return self._pick(frames).format(
+            noun=self._name_member(form), owner=self._text.described(owner), did=did, do=do,
+            beside=self._say_beside(form),
+        )  # fmt: skip
+
+    def _say_beside(self, form: NextOfList) -> str:
+        """`right after his last one with its editor`: beside the first or the last work of two who made several."""
+        members = self._list_joint(form)
+        own = self._text.find_possessive(members.shared) or "the"
+        side, turn = ("right after", "last") if form.later else ("just before", "first")
+        if self._roles_in_one((members.shared, members.partner)):
+            lookup = self._text.step(members.partner).derivation
+            assert isinstance(lookup, Lookup)
+            preposition = self._text.table.entity[members.credit].preposition
+            role = self._text.table.entity[lookup.property].role
+            beside = f"{preposition} {self._refer([members.partner], f'its {role}')}"
+        else:
+            beside = self._say_with(members)
+        return f"{side} {self._refer([form.reference], f'{own} {turn} one {beside}')}"
+
+    def _list_joint(self, form: NextOfList) -> Members:
+        """The works of two, beside one end of which lies what comes next. Raises ExpressionError for anything else."""
         joint = read_computation(self._text.step(form.reference).derivation)
         if not isinstance(joint, Extreme) or joint.members is None:
             raise ExpressionError(f"no words for what is next in {form.property}")
-        owner, beside = joint.members.shared, self._text.described(form.reference)
-        maker = f"the {role}" if owner.startswith("hop") else self._text.described(owner)
-        return f"{maker}'s next {noun} after {beside}" if form.later else f"{maker}'s {noun} just before {beside}"
+        return joint.members
+
+    def _name_member(self, form: NextOfList) -> str:
+        """`feature film`: what is on a list."""
+        return self._text.table.entity[form.property].member.removesuffix(_BY_OWNER)
 
     def _finds_member(self, reference: str, series: str) -> bool:
         """Whether a hop finds a member of a series: a minister may have succeeded to another office, too."""
@@ -335,7 +364,8 @@ class ComputationVerbaliser:
     def _one_of_list(self, form: Extreme, members: Members, say: Say) -> tuple[str, str, str]:
         """`first`, `opera by X` and `to be premiered after Y died`: one of a whole list."""
         if members.partner:
-            return form.turn(), self._joint_work(members, say), ""
+            work = self._joint_work(members, say)
+            return form.turn(), f"{work} {self._say_when(form.moment, form.later, say)}" if form.moment else work, ""
         member = self._text.fill((self._text.table.entity[members.property].member,), "s", say(members.shared))
         if not form.moment:
             return form.turn(), member, ""
@@ -439,6 +469,8 @@ class ComputationVerbaliser:
                 self._name_again(form.moment, members.shared, say)
                 turn, member, to = self._one_of_list(form, members, say)
             what = "Who" if self._kind(winner) == "person" else "What"
+            if members.partner and form.moment and say == self._text.described:
+                return self._ask_beside_joint(form, members)
             if members.partner:
                 frames = JOINT_WORK_FRAMES if self._kind(winner) == "work" else JOINT_EVENT_FRAMES
                 return self._pick(frames).format(what=what, turn=turn, member=member)
@@ -479,6 +511,16 @@ class ComputationVerbaliser:
             )
         )
 
+    def _ask_beside_joint(self, form: Extreme, members: Members) -> str:
+        """`X made more than one film with Y. Which was the first of them after his last one with Z?`"""
+        beside = read_computation(self._text.step(form.moment).derivation)
+        assert isinstance(beside, Extreme) and beside.members is not None
+        side, turn, other = ("after", "first", "last") if form.later else ("before", "last", "first")
+        self._text.openings.append(f"{upper_first(self._tell_joint_works(members))}.")
+        # `His` would be the partner's where the sentence before begins with that one.
+        one = f"{self._text.described(members.shared)}'s {other} one {self._say_with(beside.members)}"
+        return self._pick(JOINT_BESIDE_FRAMES).format(turn=turn, side=side, one=self._refer([form.moment], one))
+
     def _ask_first_by(self, form: Extreme, names: str, predicate: str) -> str:
         """Which of several is the first that belongs to something: `the first to be directed by X`."""
         turn = form.turn()
@@ -509,7 +551,10 @@ class ComputationVerbaliser:
         if form.members.partner:
             turn = form.turn()
             both = self._roles_in_one((form.members.shared, form.members.partner))
-            if self._text.is_asked_of(form) and (both or self._text.draw() < _IN_ONE):
+            choices = self._text.list_choices(form.members.shared)
+            if choices and choices[-1] != form:  # more of that person is asked for: `his last one with the editor of X`
+                return f"{self._say_own(form.members)} {turn} one {self._say_with(form.members)}"
+            if self._text.is_asked_of(form) and (both or len(choices) > 1 or self._text.draw() < _IN_ONE):
                 return f"the {turn} {self._joint_work(form.members, said)}"
             self._text.openings.append(f"{upper_first(self._tell_joint_works(form.members))}.")
             return f"the {turn} of {self._say_those(form.members, winner)}"
@@ -544,6 +589,15 @@ class ComputationVerbaliser:
             return f"{match['the']} of them{match['to']}"
         return f"{best} of them"
 
+    def _say_own(self, members: Members) -> str:
+        """`his` or `her`, of the owner of a list; the name where neither is known."""
+        return self._text.find_possessive(members.shared) or f"{self._text.described(members.shared)}'s"
+
+    def _say_with(self, members: Members) -> str:
+        """`with the editor of X`."""
+        preposition = self._text.table.entity[members.credit].preposition
+        return f"{preposition} {self._say_partner(members, self._text.described)}"
+
     def _name_own(self, form: Extreme) -> str:
         """`Mike Nichols's first feature film`, of a work of whoever is named; empty for other choices."""
         members = form.members
@@ -551,7 +605,11 @@ class ComputationVerbaliser:
         member = self._text.table.entity[members.property].member
         if not members.shared.startswith("Q") or members.partner or form.moment or not member.endswith(_BY_OWNER):
             return ""
-        return f"{self._text.described(members.shared)}'s {form.turn()} {member.removesuffix(_BY_OWNER)}"
+        noun, debut = member.removesuffix(_BY_OWNER), self._text.table.entity[members.property].debut
+        whose = f"{self._text.described(members.shared)}'s"
+        if len(self._text.list_choices(members.shared)) > 1:
+            whose, noun = self._say_own(members), ""
+        return f"{whose} {debut if debut and not form.largest else f'{form.turn()} {noun}'.rstrip()}"
 
     def _state_tie(self, form: Extreme, names: str, tie: str) -> str:
         """`The films A, B and C were all directed by E`."""

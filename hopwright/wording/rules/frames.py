@@ -111,8 +111,17 @@ AFTER_DEATH_PHRASES = ("the {turn} {noun} {did} {when}",)
 JOINT_WORK_FRAMES = ("{what} was the {turn} {member}?", "What is the title of the {turn} {member}?")
 """Of a whole list, what two people made together: `the first film that X made with Y`."""
 
-WHAT_WAS_FRAMES = ("What was {chosen}?", "What is the title of {chosen}?")
+NEXT_FRAMES = (
+    "Which {noun} did {owner} {do} {beside}?", "What {noun} did {owner} {do} {beside}?",
+    "What was the {noun} that {owner} {did} {beside}?", "What is the title of the {noun} that {owner} {did} {beside}?",
+)
 """What comes next in a list of works after, or before, what two made together."""
+
+NEXT_PHRASES = ("the {noun} that {owner} {did} {beside}",)
+"""The same within a question."""
+
+JOINT_BESIDE_FRAMES = ("Which was the {turn} of them {side} {one}?", "What was the {turn} of those films {side} {one}?")
+"""Which of what two made came next to the last, or the first, that one of them made with another."""
 
 JOINT_EVENT_FRAMES = ("{what} was the {turn} {member}?", "Which was the {turn} {member}?")
 

@@ -274,6 +274,11 @@ class PlanVerbaliser:
         source = self.step(last.subject).derivation
         return isinstance(source, Compute) and read_form(source.expression) == form
 
+    def list_choices(self, owner: str) -> list[Extreme]:
+        """The choices among the works of somebody whom the plan names: the last with the editor of the first, say."""
+        forms = [read_computation(step.derivation) for step in self._steps if owner.startswith("Q")]
+        return [one for one in forms if isinstance(one, Extreme) and one.members and one.members.shared == owner]
+
     def find_named(self, reference: str) -> str:
         """What is named where a description of a hop's answer begins: the work whose librettist's death it gives."""
         while reference.startswith("hop") and isinstance(lookup := self.step(reference).derivation, Lookup):
