@@ -365,25 +365,12 @@ class LiteralProperty(_Entry):
     """The same as a sentence before the question: `X was born during the reign of a French monarch`."""
     realm: str = ""
     """Of a timeline of those who ruled or led a country, that country: only its own people and works lead to it."""
-    holder_short: str = ""
-    """What the holder of a year is called after it, where the list is spoken of: `the 1955 champion`; empty where
-    people are not known by their year."""
     holder_noun: str = ""
     """What a person who holds a year is called when meant again: `president`."""
     share: str = ""
     """Of a timeline, what is given in it, where several things are given together: `Best Actor`."""
     together_np: tuple[str, ...] = ()
     """Those who got several such things {a} in a year {y}: `the winners of {a} at the ceremony held in {y}`."""
-    after_np: tuple[str, ...] = ()
-    """Of a timeline with gaps, the holder of its first year after {y}: `the city that hosted the first … after {y}`."""
-    before_np: tuple[str, ...] = ()
-    """The same of its last year before {y}."""
-    annual: str = ""
-    """Of a timeline with a holder in each year, a noun phrase for one, to go before `the year after X died`."""
-    years: tuple[int, ...] = ()
-    """All years of a timeline with gaps, those included whose holders are not known here."""
-    reserved: tuple[int, ...] = ()
-    """Years of an annual timeline whose prize was given in a later one: of these nobody is asked by the year beside."""
     series: str = ""
     """Of the place in a series, such as the FIFA World Cups, what one member of it is called; empty for all others.
 
@@ -391,15 +378,6 @@ class LiteralProperty(_Entry):
     """
     series_short: str = ""
     """What a member is called where a sentence has told of it: `that final`."""
-    next_ask: tuple[str, ...] = ()
-    """Of a series, full questions for the member after another: `Which FIFA World Cup followed {s}?`"""
-    next_np: tuple[str, ...] = ()
-    """The same as a noun phrase: `the FIFA World Cup right after {s}`."""
-    previous_ask: tuple[str, ...] = ()
-    previous_np: tuple[str, ...] = ()
-    next_told: str = ""
-    """The same after a sentence that tells of a member (`reverse_told`), which {s} points to: `{s}'s successor`."""
-    previous_told: str = ""
     variants: tuple[LiteralWording, ...] = ()
 
     def worded(self, subject: EntityKind) -> LiteralProperty:

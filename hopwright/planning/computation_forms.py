@@ -27,8 +27,6 @@ _APART_NAMED = re.compile(rf"^abs\((hop\d) - year\({_VALUE}\)\)$")
 _SPAN = re.compile(r"^max\(([^()]+)\) - min\([^()]+\)$")
 _AGE = re.compile(rf"^(hop\d) - year\({_VALUE}\)$")
 _SHIFT = re.compile(r"^(hop\d|\d+) ([+-]) (?:(\d+) \* )?(hop\d|\d+)$")
-_NEXT_HOLDER = re.compile(r"^(first_after|last_before)\((P\d+), (hop\d)\)$")
-_NEXT_MEMBER = re.compile(r"^(first_after|last_before)\((P\d+), value\(\2, (hop\d)\)\)$")
 _NEXT_OF_LIST = re.compile(
     r"^arg(?:min|max)\((P\d+), (after|before)\(\1, value\(\1, (hop\d|Q\w+)\), all\((P\d+), object\((P\d+), \3\)\)\)\)$"
 )
@@ -144,24 +142,6 @@ class ShiftedYear:
 
 
 @dataclass(frozen=True, slots=True)
-class NextHolder:
-    """Who or what holds the first year of a timeline after that of `reference` (`hopN`), or the last before it."""
-
-    timeline: str
-    reference: str
-    later: bool
-
-
-@dataclass(frozen=True, slots=True)
-class NextMember:
-    """The member of a series right after that of `reference` (`hopN`), or right before it."""
-
-    series: str
-    reference: str
-    later: bool
-
-
-@dataclass(frozen=True, slots=True)
 class NextOfList:
     """What comes right after `reference`, or right before it, by `measure`, in the whole list (`property`) of
     whoever is its only object of `maker`.
@@ -274,8 +254,6 @@ Form = (
     | YearDistance
     | AgeInYear
     | ShiftedYear
-    | NextHolder
-    | NextMember
     | NextOfList
     | EndMember
     | Product
@@ -324,10 +302,6 @@ def read_form(expression: str) -> Form | None:
         return AgeInYear(match[1], match[2], match[3])
     if match := _SHIFT.match(expression):
         return ShiftedYear(match[1], match[2] == "+", int(match[3] or 1), match[4])
-    if match := _NEXT_HOLDER.match(expression):
-        return NextHolder(match[2], match[3], match[1] == "first_after")
-    if match := _NEXT_MEMBER.match(expression):
-        return NextMember(match[2], match[3], match[1] == "first_after")
     if match := _END_MEMBER.match(expression):
         return EndMember(match[2], match[3], match[4], match[1] == "last_with")
     if match := _PRODUCT.match(expression):

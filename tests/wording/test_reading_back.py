@@ -167,9 +167,8 @@ def test_hand_answers_agree_with_right_wordings_and_differ_from_wrong_ones(sampl
             differs[bool(found)] += 1
         else:
             agrees += not found
-    assert differs.total() == 39
-    assert differs[True] == 39
-    assert agrees >= 39
+    assert differs.total() == differs[True] == 28
+    assert agrees >= 26
 
 
 def test_an_answer_from_the_facts_is_held_against_the_gold_one(sample: GraphStore, drafts: tuple[Item, ...]) -> None:

@@ -21,8 +21,6 @@ from hopwright.planning.computation_forms import (
     Form,
     GroupSize,
     Members,
-    NextHolder,
-    NextMember,
     NextOfList,
     Rate,
     ShiftedYear,
@@ -34,10 +32,6 @@ from hopwright.records import Compute, Hop, Lookup
 from hopwright.text.phrases import listed
 
 _LATITUDE = "Latitude"
-_ORDER_WORDS = {
-    "later": frozenset({"after", "followed", "next", "succeeded"}),
-    "earlier": frozenset({"before", "preceded"}),
-}
 _ENDS = frozenset({"first", "last", "before", "after", "earlier", "later"})
 Say = Callable[[str], str]
 Age = Literal["", "on a day", "in a year", "turned"]
@@ -80,16 +74,6 @@ def read_meaning(hop: Hop, hops: Mapping[int, Hop], table: PropertyTable) -> Mea
             return Meaning(age="in a year" if _find_birth(form, hops, table) else "")
         case ShiftedYear(base=base, later=True, times=1) if _find_born(base, hops, table):
             return Meaning(age="turned")
-        case NextHolder(timeline=timeline, later=later) if table.literal[timeline].annual:
-            return Meaning(frozenset({"later" if later else "earlier"}), moment=True)
-        case NextHolder(later=later):
-            return Meaning(frozenset({"first", "later"} if later else {"last", "earlier"}), moment=True)
-        case NextMember(series=series, later=later):
-            # Some series have words of their own: the bridge that lost the record to another.
-            side, entry = "later" if later else "earlier", table.literal[series]
-            asked = entry.next_ask + entry.next_np if later else entry.previous_ask + entry.previous_np
-            plain = all(not _ORDER_WORDS[side].isdisjoint(one.split()) for one in asked)
-            return Meaning(frozenset({side} if plain else ()), moment=True)
         case NextOfList(property=property, later=later):
             return Meaning(frozenset({"later" if later else "earlier"}), True, (property,))
         case EndMember(last=last):
@@ -102,15 +86,10 @@ def read_meaning(hop: Hop, hops: Mapping[int, Hop], table: PropertyTable) -> Mea
 
 
 def _list_words(hop: Hop, table: PropertyTable) -> Iterator[str]:
-    """The words with which the relations of a hop, or its steps along series, are said."""
+    """The words with which the relations of a hop are said."""
     for property in sorted(properties_of_step(hop.derivation)):
         if (entry := table.entity.get(property)) is not None:
-            phrases = (*entry.np, *entry.ask, *entry.reverse_np)
-        elif (series := table.literal.get(property)) is not None and isinstance(hop.derivation, Compute):
-            phrases = (*series.next_np, *series.previous_np, series.next_told, series.previous_told)
-        else:
-            continue
-        yield from " ".join(phrases).split()
+            yield from " ".join((*entry.np, *entry.ask, *entry.reverse_np)).split()
 
 
 def list_subjects(hop: Hop, hops: Mapping[int, Hop]) -> tuple[str, ...]:
@@ -181,14 +160,6 @@ class _Describer:
                 return self._describe_age(self._say(entity), self._moment(year))
             case YearDistance():
                 return self._describe_distance(form)
-            case NextHolder(timeline=timeline, reference=reference, later=later):
-                which = "the first of all listed years after" if later else "the last of all listed years before"
-                if self._table.literal[timeline].annual:
-                    which = f"the year {'after' if later else 'before'}"
-                return f"{self._quote(timeline)} in {which} {self._moment(reference)}"
-            case NextMember(series=series, reference=reference, later=later):
-                noun = self._table.literal[series].series
-                return f"the {noun} right {'after' if later else 'before'} {self._say(reference)}"
             case NextOfList(reference=reference, later=later):
                 known, maker = self._say(reference), self._quote(form.maker)
                 made = f"all that {maker} of {known} has as {self._quote(form.property)}"
