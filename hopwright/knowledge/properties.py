@@ -318,22 +318,14 @@ class LiteralProperty(_Entry):
     """`the year in which {s} was founded`"""
     event: tuple[str, ...] = ()
     """`the founding of {s}`, to follow `How many years passed between …`."""
-    combined: tuple[str, ...] = ()
-    """Full questions for the sum of several subjects' numbers: `What is the combined area, in …, of {list}?`"""
     differ: tuple[str, ...] = ()
     """Full questions for the difference of two subjects' numbers, {a} and {b}."""
-    mean: tuple[str, ...] = ()
-    """Full questions for the mean of several subjects' numbers, rounded to {places}."""
     ratio: tuple[str, ...] = ()
     """Full questions for the larger number {a} as a multiple of the smaller one {b}, to one decimal place."""
     per: str = ""
     """The property by which this one is divided to make a rate (goals by matches)."""
     rate: tuple[str, ...] = ()
     """Full questions for that rate of {s}, to two decimal places."""
-    age: tuple[str, ...] = ()
-    """Full questions for the years from the event to a later year {y}: `How old did {s} turn in {y}?`"""
-    age_np: tuple[str, ...] = ()
-    """The same as a noun phrase."""
     more: tuple[str, ...] = ()
     """Finite predicates of whichever subject has the larger or later value: `was born later`."""
     less: tuple[str, ...] = ()

@@ -45,7 +45,7 @@ _OFTEN = 6
 """So many times more samples are taken where only those with a claim are wanted."""
 _WITH_CLAIMS = (*OPERATIONS, *CLAIMED)
 _OF_CLAIMS = frozenset(one.name for one in CLAIMED)
-_BEFORE_CLAIMS = frozenset({"apart", "apart-three", "apart-named", "between-two", "number"})
+_BEFORE_CLAIMS = frozenset({"apart", "number"})
 """Elsewhere the last step of a plan: a claim's number may still be set against what they give."""
 # Pairs of operation and reader that would say the same thing twice.
 _INCOMPATIBLE_OPERATIONS = frozenset(

@@ -13,9 +13,9 @@ from hopwright.knowledge.properties import PropertyTable
 from hopwright.planning.computation_forms import (
     AgeAt,
     AgeInYear,
-    AggregateValue,
     ClaimComputation,
     Combinations,
+    Difference,
     EndMember,
     Extreme,
     Form,
@@ -80,7 +80,7 @@ def read_meaning(hop: Hop, hops: Mapping[int, Hop], table: PropertyTable) -> Mea
             # Of those first appointed by a president there is a last: where a relation says it, no word proves a side.
             said = {word for one in hops.values() for word in _list_words(one, table)}
             return Meaning(frozenset({"last" if last else "first"} if said.isdisjoint(_ENDS) else ()), moment=True)
-        case AggregateValue() | Rate() | Combinations():
+        case Difference() | Rate() | Combinations():
             return Meaning()
     return None
 
@@ -124,8 +124,6 @@ def _is_dated(property: str, table: PropertyTable) -> bool:
 
 def _find_birth(form: YearDistance, hops: Mapping[int, Hop], table: PropertyTable) -> str:
     """The person (a reference) since whose birth the years of a distance count; empty where they count otherwise."""
-    if len(form.moments) != 2:
-        return ""
     return next((person for moment in form.moments if (person := _find_born(moment, hops, table))), "")
 
 
@@ -178,8 +176,8 @@ class _Describer:
                 return f"{self._say(base)} {'plus' if later else 'minus'} {number}"
             case Combinations(pool=pool, size=size):
                 return f"in how many ways {self._say(size)} can be chosen out of {self._say(pool)}, in whatever order"
-            case AggregateValue(property=property, entities=entities, how=how):
-                return f"the {how} of {self._quote(property)} of {self._list(entities)}"
+            case Difference(property=property, entities=entities):
+                return f"the difference of {self._quote(property)} of {self._list(entities)}"
             case Rate(property=property, entity=entity, per_property=per, per_entity=other, digits=digits):
                 above, below = self._quote(property), self._quote(per)
                 return (
@@ -237,10 +235,8 @@ class _Describer:
         if person := _find_birth(form, self._hops, self._table):
             other = next(one for one in form.moments if not self._is_birth(one))
             return self._describe_age(self._say(person), self._moment(other))
-        moments = [self._moment(one) for one in form.moments]
-        if len(moments) > 2:
-            return f"the years from the earliest to the latest of {listed(moments)}"
-        return f"the years between {listed(moments)}, without saying which came first"
+        moments = listed([self._moment(one) for one in form.moments])
+        return f"the years between {moments}, without saying which came first"
 
     def _is_birth(self, moment: str | tuple[str, str]) -> bool:
         return bool(_find_born(moment, self._hops, self._table))

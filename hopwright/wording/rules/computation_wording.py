@@ -10,9 +10,9 @@ from hopwright.errors import ExpressionError
 from hopwright.planning.computation_forms import (
     AgeAt,
     AgeInYear,
-    AggregateValue,
     ClaimComputation,
     Combinations,
+    Difference,
     EndMember,
     Extreme,
     GroupSize,
@@ -54,7 +54,6 @@ from hopwright.wording.rules.frames import (
     PAIR_FRAMES,
     PAIRS_FRAMES,
     SET_FRAMES,
-    SPAN_FRAMES,
     THEN_FIRST_TO_FRAMES,
     THEN_FRAMES,
     TURNED_FRAMES,
@@ -139,8 +138,8 @@ class ComputationVerbaliser:
                 return self._pick(COUNT_FRAMES).format(names=self._names(form.members.entities), many=many)
             case Combinations():
                 return self._ask_pairs(form, say)
-            case AggregateValue():
-                return self._ask_total(form, say)
+            case Difference():
+                return self._ask_difference(form, say)
             case Rate():
                 return self._ask_rate(form, say)
             case ClaimComputation():
@@ -710,8 +709,6 @@ class ComputationVerbaliser:
     # ------------------------------------------------------------ time
 
     def _ask_distance(self, form: YearDistance, say: Say) -> str:
-        if len(form.moments) > 2:
-            return self._pick(SPAN_FRAMES).format(all=listed([self._moment(one, say) for one in form.moments]))
         ordered = self._in_order(form.moments)
         if (person := self._find_born(ordered[0])) and isinstance(ordered[1], str):
             happened = self._happened(ordered[1], say).removeprefix("when ")
@@ -797,11 +794,10 @@ class ComputationVerbaliser:
 
     # ------------------------------------------------------------ numbers
 
-    def _ask_total(self, form: AggregateValue, say: Say) -> str:
-        entry = self._text.table.literal[form.property]
-        templates = entry.differ if form.how == "difference" else ()
+    def _ask_difference(self, form: Difference, say: Say) -> str:
+        templates = self._text.table.literal[form.property].differ
         if not templates:
-            raise ExpressionError(f"no words for a {form.how} of {form.property}")
+            raise ExpressionError(f"no words for a difference of {form.property}")
         names = sorted((say(one) for one in form.entities), key=_has_clause)
         return self._pick(templates).replace("{a}", names[0]).replace("{b}", names[-1])
 
