@@ -253,12 +253,9 @@ class _ComputationWriter:
             return f"{label} of {self.write(args[1], name, level)}"
         if function in _SETS:
             return self._write_set(function, args, name, level)
-        if function in ("argmax", "argmin", "first_after", "last_before") and len(args) > 1:
+        if function in ("argmax", "argmin") and len(args) > 1:
             label, rest = label_property(ast.unparse(args[0])), [self.write(one, name, level) for one in args[1:]]
-            if function.startswith("arg"):
-                return f"whichever of {join_names(rest)} has the {self.name_extreme(function, args[0], 3)} {label}"
-            beside = "first after" if function == "first_after" else "last before"
-            return f"the {beside} {rest[0]} on the list “{label}”"
+            return f"whichever of {join_names(rest)} has the {self.name_extreme(function, args[0], 3)} {label}"
         inner = [self.write(one, name, level) for one in args]
         match function, inner:
             case "abs", [one]:

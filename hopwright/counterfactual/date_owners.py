@@ -11,7 +11,7 @@ from hopwright.counterfactual.renamed_entities import RenamedEntity
 from hopwright.counterfactual.shifts import LAST_YEAR, latest_year, read_year
 from hopwright.counterfactual.surrogate_names import read_dated_name
 from hopwright.knowledge.properties import PropertyTable
-from hopwright.planning.computation_forms import Extreme, NextHolder, read_computation
+from hopwright.planning.computation_forms import Extreme, read_computation
 from hopwright.records import Compute, Hop, Item, Lookup
 
 _SPAN = re.compile(r"\bvalue\((P\d+), (\w+)\).*\bvalue\((P\d+), \2\)")
@@ -103,30 +103,24 @@ def _join_series(item: Item, of: dict[str, str], table: PropertyTable) -> dict[s
     return leads
 
 
-def _read_list(hop: Hop) -> NextHolder | Extreme | None:
-    """How a hop finds what comes next in a list, of somebody's works or of the holders of years; None for others."""
+def _chooses_from_list(hop: Hop) -> bool:
+    """Whether a hop finds what comes next, first or last in a list of somebody's works."""
     form = read_computation(hop.derivation)
-    if isinstance(form, NextHolder) or (isinstance(form, Extreme) and form.members is not None):
-        return form
-    return None
+    return isinstance(form, Extreme) and form.members is not None
 
 
 def _join_lists(item: Item, of: dict[str, str]) -> None:
     """Have what is chosen from a list by its dates move as one with whose list it is, and with whose death parts it.
 
-    So nobody's film comes out after his own death, and whoever won a prize the year after a death still does. Changes
-    the owners in `of`; who has a dated name keeps its stem.
+    So nobody's film comes out after his own death. Changes the owners in `of`; who has a dated name keeps its stem.
     """
     for hop in item.hops:
-        if (form := _read_list(hop)) is None:
+        if not _chooses_from_list(hop):
             continue
         before = [item.hops[index - 1] for index in hop.depends_on]
         dated = (one for held in (hop, *before) for one in held.evidence.literals if one.datatype == "dateTime")
         joined = {one.subject for one in dated}
         joined |= {held.answer_id for held in before if held.answer_id}
-        if isinstance(form, NextHolder):  # of the others who won it, too, or two would hold one year
-            told = (one for other in item.hops for one in other.evidence.literals)
-            joined |= {one.subject for one in told if one.property == form.timeline}
         held_by = {of[one] for one in joined if one in of and not of[one].startswith("stem:")}
         of.update((one, f"list:{hop.index}") for one, owner in list(of.items()) if owner in held_by)
 
@@ -141,7 +135,7 @@ def _find_ends(item: Item) -> dict[str, str]:
     """
     ends: dict[str, str] = {}
     for hop in item.hops:
-        if not isinstance(hop.derivation, Compute) or _read_list(hop) is not None:
+        if not isinstance(hop.derivation, Compute) or _chooses_from_list(hop):
             continue
         for before in (item.hops[index - 1] for index in hop.depends_on):
             found = before.derivation

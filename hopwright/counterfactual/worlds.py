@@ -36,7 +36,6 @@ from hopwright.counterfactual.shifts import (
 from hopwright.errors import ExpressionError
 from hopwright.knowledge.facts import EvidenceFacts, matches
 from hopwright.knowledge.properties import PropertyTable
-from hopwright.planning.computation_forms import NextHolder, read_computation
 from hopwright.planning.execution import execute, render_answer, run_plan, same, stated_value
 from hopwright.planning.expressions import evaluate
 from hopwright.planning.plan import named_entities
@@ -180,7 +179,6 @@ class _WorldAttempt:
         if self._pinned and run_plan(hops, facts, self._table) != answers:
             raise _ImplausibleWorldError("a number that a later hop asks for was used by an earlier one")
         self._check_answers(answers)
-        self._check_beside(hops, answers)
         self._check_margins(hops)
         self._check_years()
         years = {owner: self._move(owner).years for owner in dict.fromkeys(self._owners.of.values())}
@@ -344,18 +342,6 @@ class _WorldAttempt:
                 raise _ImplausibleWorldError(f"hop {hop.index} gives {text}, which the plan brings with it")
             if text != hop.answer and (text in stated or replace_number(self._item.question, text, "")[1]):
                 raise _ImplausibleWorldError(f"the question mentions {text}, which is now an answer")
-
-    def _check_beside(self, hops: tuple[Hop, ...], answers: Mapping[int, Value]) -> None:
-        """Whoever held the year after another one, in a list with somebody in each year, still does."""
-        for hop in hops:
-            form = read_computation(hop.derivation)
-            if not isinstance(form, NextHolder) or not self._table.literal[form.timeline].annual:
-                continue
-            year, wanted = answers[int(form.reference[3:])], 1 if form.later else -1
-            held = [one for one in hop.evidence.literals if one.property == form.timeline]
-            years = {read_year(one.value) for one in held if one.subject == answers[hop.index]}
-            if isinstance(year, int) and year + wanted not in years:
-                raise _ImplausibleWorldError(f"hop {hop.index} gives somebody of another year")
 
     def _check_years(self) -> None:
         """No year of the original's question is in the twin's."""

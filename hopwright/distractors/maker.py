@@ -65,7 +65,6 @@ from hopwright.planning.computation_forms import (
     AgeInYear,
     Extreme,
     GroupSize,
-    NextHolder,
     YearDistance,
     read_computation,
     read_form,
@@ -709,7 +708,7 @@ class DistractorMaker:
             return same and f" {label} " not in said
 
         if self._series.takes_step(task.hop, task.earlier) and not suits(beside.short):
-            return OptionShortage("series", "to forget the step leads to nothing that can be offered")
+            return OptionShortage("series", "the other end of it is nothing that can be offered")
         chosen = [one for one in (beside.short, *beside.others) if one and suits(one)][: FEWEST_COMPARED - 1]
         if len(chosen) < FEWEST_COMPARED - 1:
             needed = f"of {FEWEST_COMPARED - 1} neighbours in its series that are needed"
@@ -865,8 +864,6 @@ class DistractorMaker:
             return []
         derivation = hop.derivation
         if isinstance(derivation, Compute):
-            if isinstance(form := read_form(derivation.expression), NextHolder):
-                return self._list_holders(form.timeline, hop.answer_id, task.answers.get(int(form.reference[3:])))
             compared = list_compared(derivation, task.answers, self._facts)
             if not self._lists.is_of_list(hop.derivation):
                 return list(compared)
@@ -1198,8 +1195,7 @@ class DistractorMaker:
         """The timeline that a hop asks for a holder of; empty for another hop."""
         if isinstance(derivation, ReverseLookup) and self._table.is_timeline(derivation.property):
             return derivation.property
-        form = read_computation(derivation)
-        return form.timeline if isinstance(form, NextHolder) else ""
+        return ""
 
     def _hold_alike(self, one: str, other: str, timeline: str) -> bool:
         """Whether two hold years of a timeline that lie near each other, whatever their classes."""

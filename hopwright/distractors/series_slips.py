@@ -1,7 +1,7 @@
-"""Wrong answers along a series: where whoever is off by one arrives.
+"""Wrong answers along a series: where whoever takes the last for the first arrives.
 
-Every other member meets all conditions that the question states but the step that is counted, so what stands near the
-right one in the series, and what is known of it, are the options of all hops from there on.
+The others that share it meet all conditions that the question states but that end, so these, what stands near the right
+one in the series, and what is known of it, are the options of all hops from there on.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 from hopwright.distractors.list_slips import draw_earlier, spread_sides
 from hopwright.knowledge.facts import Facts
 from hopwright.knowledge.properties import PropertyTable
-from hopwright.planning.computation_forms import EndMember, NextMember, read_computation
+from hopwright.planning.computation_forms import EndMember, read_computation
 from hopwright.records import Derivation, Hop, Lookup, ReverseLookup
 
 _REACH = 6
@@ -28,9 +28,7 @@ class Beside(NamedTuple):
     """What stands beside an answer in its series, or is known of what does."""
 
     short: str
-    """Where whoever forgets the step arrives, or takes the last for the first: it must be offered. Empty where no step
-    was taken.
-    """
+    """Where whoever takes the last for the first arrives: it must be offered. Empty where no end is asked for."""
     others: tuple[str, ...]
     """The rest, those to offer first in front."""
 
@@ -60,13 +58,12 @@ class SeriesSlips:
             for end in self._follow(series, own + apart, way):
                 found.setdefault(end, apart)
         found.pop(hop.answer_id or "", None)
-        missed = alike[0] if alike else self._find_missed(source.derivation)
-        short = next((one for one, apart in found.items() if apart == missed), "") if missed else ""
-        rest = [one for one in found if one != short]
         if alike:
+            short = next((one for one, apart in found.items() if apart == alike[0]), "")
+            rest = [one for one in found if one != short]
             return Beside(short, tuple(_mix(rest, lambda one: found[one] in alike)))
-        earlier_ones = max(0, draw_earlier(f"{hop.answer_id}:{series}:{len(way)}") - (missed < 0))
-        return Beside(short, spread_sides(rest, lambda one: found[one] < 0, min(earlier_ones, 2)))
+        earlier_ones = draw_earlier(f"{hop.answer_id}:{series}:{len(way)}")
+        return Beside("", spread_sides([*found], lambda one: found[one] < 0, min(earlier_ones, 2)))
 
     def _list_beside_named(self, hop: Hop, derivation: Derivation) -> Beside | None:
         """What is known of the neighbours of a named member of whom a hop asks; None where it asks of no member."""
@@ -84,21 +81,13 @@ class SeriesSlips:
         return Beside("", others) if own and len(others) >= _FEWEST else None
 
     def takes_step(self, hop: Hop, earlier: Sequence[Hop]) -> bool:
-        """Whether a hop asks about what a step along a series leads to: then whoever forgets it has an answer."""
+        """Whether a hop asks about the first or the last of a series: who takes one for the other has an answer."""
         if not isinstance(hop.derivation, Lookup):
             return False
         hops = {one.index: one for one in (*earlier, hop)}
         while isinstance(hop.derivation, Lookup) and hop.derivation.subject.startswith("hop"):
             hop = hops[int(hop.derivation.subject[3:])]
-        form = read_computation(hop.derivation)
-        return isinstance(form, EndMember) or bool(self._find_missed(hop.derivation))
-
-    def _find_missed(self, derivation: Derivation) -> int:
-        """How far from a member whoever forgets the step that leads to it stays; 0 where no step does."""
-        form = read_computation(derivation)
-        if not isinstance(form, NextMember):
-            return 0
-        return -1 if form.later else 1
+        return isinstance(read_computation(hop.derivation), EndMember)
 
     def _find_series(self, derivation: Derivation) -> str:
         """The series of which a hop finds a member; empty for another hop."""
@@ -106,7 +95,7 @@ class SeriesSlips:
             entry = self._table.entity.get(derivation.property)
             return entry.series if entry is not None else ""
         form = read_computation(derivation)
-        return form.series if isinstance(form, NextMember | EndMember) else ""
+        return form.series if isinstance(form, EndMember) else ""
 
     def _find_place(self, member: str, series: str) -> int:
         """The place of a member in a series; 0 of what is none."""

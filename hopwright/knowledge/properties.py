@@ -324,22 +324,14 @@ class LiteralProperty(_Entry):
     """`the year in which {s} was founded`"""
     event: tuple[str, ...] = ()
     """`the founding of {s}`, to follow `How many years passed between …`."""
-    combined: tuple[str, ...] = ()
-    """Full questions for the sum of several subjects' numbers: `What is the combined area, in …, of {list}?`"""
     differ: tuple[str, ...] = ()
     """Full questions for the difference of two subjects' numbers, {a} and {b}."""
-    mean: tuple[str, ...] = ()
-    """Full questions for the mean of several subjects' numbers, rounded to {places}."""
     ratio: tuple[str, ...] = ()
     """Full questions for the larger number {a} as a multiple of the smaller one {b}, to one decimal place."""
     per: str = ""
     """The property by which this one is divided to make a rate (goals by matches)."""
     rate: tuple[str, ...] = ()
     """Full questions for that rate of {s}, to two decimal places."""
-    age: tuple[str, ...] = ()
-    """Full questions for the years from the event to a later year {y}: `How old did {s} turn in {y}?`"""
-    age_np: tuple[str, ...] = ()
-    """The same as a noun phrase."""
     more: tuple[str, ...] = ()
     """Finite predicates of whichever subject has the larger or later value: `was born later`."""
     less: tuple[str, ...] = ()
@@ -371,25 +363,12 @@ class LiteralProperty(_Entry):
     """The same as a sentence before the question: `X was born during the reign of a French monarch`."""
     realm: str = ""
     """Of a timeline of those who ruled or led a country, that country: only its own people and works lead to it."""
-    holder_short: str = ""
-    """What the holder of a year is called after it, where the list is spoken of: `the 1955 champion`; empty where
-    people are not known by their year."""
     holder_noun: str = ""
     """What a person who holds a year is called when meant again: `president`."""
     share: str = ""
     """Of a timeline, what is given in it, where several things are given together: `Best Actor`."""
     together_np: tuple[str, ...] = ()
     """Those who got several such things {a} in a year {y}: `the winners of {a} at the ceremony held in {y}`."""
-    after_np: tuple[str, ...] = ()
-    """Of a timeline with gaps, the holder of its first year after {y}: `the city that hosted the first … after {y}`."""
-    before_np: tuple[str, ...] = ()
-    """The same of its last year before {y}."""
-    annual: str = ""
-    """Of a timeline with a holder in each year, a noun phrase for one, to go before `the year after X died`."""
-    years: tuple[int, ...] = ()
-    """All years of a timeline with gaps, those included whose holders are not known here."""
-    reserved: tuple[int, ...] = ()
-    """Years of an annual timeline whose prize was given in a later one: of these nobody is asked by the year beside."""
     series: str = ""
     """Of the place in a series, such as the FIFA World Cups, what one member of it is called; empty for all others.
 
@@ -397,15 +376,6 @@ class LiteralProperty(_Entry):
     """
     series_short: str = ""
     """What a member is called where a sentence has told of it: `that final`."""
-    next_ask: tuple[str, ...] = ()
-    """Of a series, full questions for the member after another: `Which FIFA World Cup followed {s}?`"""
-    next_np: tuple[str, ...] = ()
-    """The same as a noun phrase: `the FIFA World Cup right after {s}`."""
-    previous_ask: tuple[str, ...] = ()
-    previous_np: tuple[str, ...] = ()
-    next_told: str = ""
-    """The same after a sentence that tells of a member (`reverse_told`), which {s} points to: `{s}'s successor`."""
-    previous_told: str = ""
     variants: tuple[LiteralWording, ...] = ()
 
     def worded(self, subject: EntityKind) -> LiteralProperty:

@@ -13,14 +13,12 @@ from typing import NamedTuple
 from hopwright.planning.computation_forms import (
     AgeAt,
     AgeInYear,
-    AggregateValue,
     ClaimComputation,
     Combinations,
+    Difference,
     EndMember,
     Extreme,
     GroupSize,
-    NextHolder,
-    NextMember,
     NextOfList,
     Rate,
     ShiftedYear,
@@ -35,9 +33,8 @@ from hopwright.records import Compute, Lookup
 
 _WEIGHTS = (0.4, 0.35, 0.25)
 _NATURAL: dict[type, float] = {
-    AgeAt: 1.0, NextMember: 1.0, NextOfList: 1.0, EndMember: 1.0, NextHolder: 0.95,
-    Extreme: 0.95, AgeInYear: 0.85, ShiftedYear: 0.8, YearDistance: 0.75,
-    AggregateValue: 0.6, Rate: 0.6, GroupSize: 0.6, ClaimComputation: 0.4, Combinations: 0.35,
+    AgeAt: 1.0, NextOfList: 1.0, EndMember: 1.0, Extreme: 0.95, AgeInYear: 0.85, ShiftedYear: 0.8, YearDistance: 0.75,
+    Difference: 0.6, Rate: 0.6, GroupSize: 0.6, ClaimComputation: 0.4, Combinations: 0.35,
 }  # fmt: skip
 """How readily people compute something, by form; what is not listed is rarer."""
 _OTHER = 0.25

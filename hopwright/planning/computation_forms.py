@@ -24,26 +24,15 @@ _AGE_AT = re.compile(rf"^age\((hop\d|{_VALUE}), (hop\d|{_VALUE})\)$")
 _BETWEEN = re.compile(rf"^abs\(year\({_VALUE}\) - year\({_VALUE}\)\)$")
 _APART = re.compile(r"^abs\((hop\d) - (hop\d)\)$")
 _APART_NAMED = re.compile(rf"^abs\((hop\d) - year\({_VALUE}\)\)$")
-_SPAN = re.compile(r"^max\(([^()]+)\) - min\([^()]+\)$")
 _AGE = re.compile(rf"^(hop\d) - year\({_VALUE}\)$")
 _SHIFT = re.compile(r"^(hop\d|\d+) ([+-]) (?:(\d+) \* )?(hop\d|\d+)$")
-_NEXT_HOLDER = re.compile(r"^(first_after|last_before)\((P\d+), (hop\d)\)$")
-_NEXT_MEMBER = re.compile(r"^(first_after|last_before)\((P\d+), value\(\2, (hop\d)\)\)$")
 _NEXT_OF_LIST = re.compile(
     r"^arg(?:min|max)\((P\d+), (after|before)\(\1, value\(\1, (hop\d|Q\w+)\), all\((P\d+), object\((P\d+), \3\)\)\)\)$"
 )
 _END_MEMBER = re.compile(r"^(first_with|last_with)\((P\d+), (P\d+), (hop\d)\)$")
-_PRODUCT = re.compile(r"^(\d+|hop\d) \* (hop\d)$")
 _COMB = re.compile(r"^comb\((\d+|hop\d), (\d+|hop\d)\)$")
-_COUNT = re.compile(r"^count\((.*)\)$")
-_AHEAD = re.compile(rf"{_VALUE} ([<>]) {_VALUE}")
-_LATER = re.compile(rf"year\({_VALUE}\) ([<>]) (hop\d)")
-_MEMBER = re.compile(rf"object\((P\d+), (Q\w+)\) == ({_REF})")
-_TOTAL = re.compile(rf"^{_VALUE}(?: \+ {_VALUE})+$")
 _GAP = re.compile(rf"^abs\({_VALUE} - {_VALUE}\)$")
-_MEAN = re.compile(r"^round\(mean\((value\(.*\))\), (\d)\)$")
 _RATE = re.compile(rf"^round\({_VALUE} / {_VALUE}, (\d)\)$")
-_VALUES = re.compile(_VALUE)
 _CLAIM = r'claim\("(?P<claim>cl-[a-p]{16})"\)'
 _CLAIMED = {
     how: re.compile(pattern.replace("CLAIM", _CLAIM).replace("HOP", r"(?P<reference>hop\d)"))
@@ -121,7 +110,7 @@ class AgeAt:
 class YearDistance:
     """Years between moments: `hopN` is a year's hop; (property, entity) an event."""
 
-    moments: tuple[str | tuple[str, str], ...]
+    moments: tuple[str | tuple[str, str], str | tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,24 +130,6 @@ class ShiftedYear:
     later: bool
     times: int
     offset: str
-
-
-@dataclass(frozen=True, slots=True)
-class NextHolder:
-    """Who or what holds the first year of a timeline after that of `reference` (`hopN`), or the last before it."""
-
-    timeline: str
-    reference: str
-    later: bool
-
-
-@dataclass(frozen=True, slots=True)
-class NextMember:
-    """The member of a series right after that of `reference` (`hopN`), or right before it."""
-
-    series: str
-    reference: str
-    later: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,14 +162,6 @@ class EndMember:
 
 
 @dataclass(frozen=True, slots=True)
-class Product:
-    """A number, or a hop, times a hop."""
-
-    factor: str
-    reference: str
-
-
-@dataclass(frozen=True, slots=True)
 class Combinations:
     """Ways to choose `size` out of `pool`; either may be a hop."""
 
@@ -207,42 +170,11 @@ class Combinations:
 
 
 @dataclass(frozen=True, slots=True)
-class CountAhead:
-    """How many of `others` have more (or less) of the property than `reference`."""
+class Difference:
+    """The difference of two entities' values."""
 
     property: str
-    others: tuple[str, ...]
-    more: bool
-    reference: str
-
-
-@dataclass(frozen=True, slots=True)
-class CountLater:
-    """How many of `others` have their event after (or before) the year of `reference`."""
-
-    property: str
-    others: tuple[str, ...]
-    later: bool
-    reference: str
-
-
-@dataclass(frozen=True, slots=True)
-class CountMembers:
-    """How many of `subjects` have `reference` as their object of the property."""
-
-    property: str
-    subjects: tuple[str, ...]
-    reference: str
-
-
-@dataclass(frozen=True, slots=True)
-class AggregateValue:
-    """The sum of several entities' values, the difference of two, or their mean to `digits` places."""
-
-    property: str
-    entities: tuple[str, ...]
-    how: str
-    digits: int = 0
+    entities: tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,16 +206,10 @@ Form = (
     | YearDistance
     | AgeInYear
     | ShiftedYear
-    | NextHolder
-    | NextMember
     | NextOfList
     | EndMember
-    | Product
     | Combinations
-    | CountAhead
-    | CountLater
-    | CountMembers
-    | AggregateValue
+    | Difference
     | Rate
     | ClaimComputation
     | GroupSize
@@ -318,24 +244,14 @@ def read_form(expression: str) -> Form | None:
         return YearDistance((match[1], match[2]))
     if match := _APART_NAMED.match(expression):
         return YearDistance((match[1], (match[2], match[3])))
-    if match := _SPAN.match(expression):
-        return YearDistance(tuple(match[1].split(", ")))
     if match := _AGE.match(expression):
         return AgeInYear(match[1], match[2], match[3])
     if match := _SHIFT.match(expression):
         return ShiftedYear(match[1], match[2] == "+", int(match[3] or 1), match[4])
-    if match := _NEXT_HOLDER.match(expression):
-        return NextHolder(match[2], match[3], match[1] == "first_after")
-    if match := _NEXT_MEMBER.match(expression):
-        return NextMember(match[2], match[3], match[1] == "first_after")
     if match := _END_MEMBER.match(expression):
         return EndMember(match[2], match[3], match[4], match[1] == "last_with")
-    if match := _PRODUCT.match(expression):
-        return Product(match[1], match[2])
     if match := _COMB.match(expression):
         return Combinations(match[1], match[2])
-    if match := _COUNT.match(expression):
-        return _read_count(match[1])
     return _read_arithmetic(expression)
 
 
@@ -373,26 +289,9 @@ def _read_claimed(expression: str) -> Form | None:
     return None
 
 
-def _read_count(inside: str) -> Form | None:
-    if found := _MEMBER.findall(inside):
-        return CountMembers(found[0][0], tuple(subject for _, subject, _ in found), found[0][2])
-    if found := _LATER.findall(inside):
-        return CountLater(found[0][0], tuple(other for _, other, _, _ in found), found[0][2] == ">", found[0][3])
-    if found := _AHEAD.findall(inside):
-        property, _, sign, _, reference = found[0]
-        return CountAhead(property, tuple(other for _, other, *_ in found), sign == ">", reference)
-    return None
-
-
 def _read_arithmetic(expression: str) -> Form | None:
-    if _TOTAL.match(expression):
-        found = _VALUES.findall(expression)
-        return AggregateValue(found[0][0], tuple(entity for _, entity in found), "sum")
     if match := _GAP.match(expression):
-        return AggregateValue(match[1], (match[2], match[4]), "difference")
-    if match := _MEAN.match(expression):
-        found = _VALUES.findall(match[1])
-        return AggregateValue(found[0][0], tuple(entity for _, entity in found), "mean", int(match[2]))
+        return Difference(match[1], (match[2], match[4]))
     if match := _RATE.match(expression):
         return Rate(match[1], match[2], match[3], match[4], int(match[5]))
     return None

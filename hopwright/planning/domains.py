@@ -22,8 +22,8 @@ _FACT = re.compile(
     r"(?:value|object|all)\((P\d+), (hop\d|Q\w+)\)|^arg(?:max|min)\((P\d+), "
     r"(?:(?:(?:after|before)\(P\d+, hop\d, )?(?:among|listed)\(P\d+, \w+, )?(hop\d|Q\w+)"
 )
-_LISTED = re.compile(r"^(?:first_after|last_before|first_with|last_with)\((P\d+), ")
-"""Who or what holds a year of a timeline, or a place in a series."""
+_LISTED = re.compile(r"^(?:first_with|last_with)\((P\d+), ")
+"""What holds a place in a series."""
 _WORD = re.compile(r"[a-z]+")
 
 

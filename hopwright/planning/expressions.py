@@ -13,7 +13,6 @@ all(P47, hop1)                              all objects of an entity
 having(P86, hop2, all(…))                   of a set those that have the object
 after(P577, hop2, among(…))                 of a set those dated after a year (or a date); likewise `before`
 argmin(P577, among(…))                      the extreme of a set
-first_after(P990001, hop2)                  who holds the first year of a timeline after a year; likewise `last_before`
 first_with(P991040, P991041, hop1)          the first of a series that has the object; likewise `last_with`
 size(among(…))                              how many a set holds
 count(object(P57, Q104814) == hop1, …)      how many of the conditions hold
@@ -41,8 +40,6 @@ _HOP = re.compile(r"^hop([1-8])$")
 _ID = re.compile(r"^[PQ][0-9A-Za-z_]+$")
 _LIMIT = 10**15
 _MOST_MEMBERS = 60
-_REACH = 15
-"""How many years the next holder of a timeline is away, at most."""
 _MOST_LEVELS = 40
 _Number = int | Decimal
 _NUMBERS = (int, Decimal)
@@ -223,8 +220,6 @@ class _Evaluator:
             return len(self._set(args[0]))
         if function == "age" and len(args) == 2:
             return self._age(self.run(args[0]), self.run(args[1]))
-        if function in ("first_after", "last_before") and len(args) == 2:
-            return self._next_holder(self._id(args[0]), self.run(args[1]), 1 if function == "first_after" else -1)
         if function in ("first_with", "last_with") and len(args) == 3:
             return self._end_of_series(function == "last_with", *map(self._id, args))
         if function == "claim" and len(args) == 1:
@@ -258,18 +253,6 @@ class _Evaluator:
         if len(objects) != 1:
             raise ExpressionError(f"{entity} has {len(objects)} objects of {property}, not one")
         return objects[0]
-
-    def _next_holder(self, timeline: str, year: Value, step: int) -> str:
-        """Who or what holds the first year of a timeline after a year, or the last before it."""
-        if not isinstance(year, int):
-            raise ExpressionError(f"not a year: {year}")
-        for one in range(year + step, year + step * (_REACH + 1), step):
-            if found := self._facts.subjects_of_scalar(timeline, one):
-                if len(found) > 1:
-                    raise ExpressionError(f"{len(found)} holders of {one} in {timeline}, not one")
-                self._facts.scalars(found[0], timeline)  # what was read is evidence
-                return found[0]
-        raise ExpressionError(f"nobody holds a year of {timeline} near {year}")
 
     def _end_of_series(self, last: bool, series: str, column: str, object: str) -> str:
         """The first member of a series, or the last, of those that have an object of one of its columns."""

@@ -17,7 +17,7 @@ from hopwright.knowledge.containment import Containment
 from hopwright.knowledge.facts import Facts
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.source import EntityKinds, FactGraph
-from hopwright.planning.computation_forms import EndMember, NextHolder, read_form
+from hopwright.planning.computation_forms import EndMember, read_form
 from hopwright.planning.expressions import evaluate, read_hop
 from hopwright.records import Compute, Constraint, Derivation, Lookup, ReverseLookup
 from hopwright.records.values import Value
@@ -48,8 +48,6 @@ class OpenWorld:
             return self._doubt_literal(derivation.property, _resolve(derivation.subject, answers))
         if isinstance(derivation, Compute):
             form = read_form(derivation.expression)
-            if isinstance(form, NextHolder):
-                return self._doubt_next(form, answers, value)
             if isinstance(form, EndMember) and not self._table.entity[form.column].ends:
                 return f"{self._table.label(form.column)} is not known of every member"
             named = {f"hop{index}": one for index, one in answers.items() if isinstance(one, str)}
@@ -79,22 +77,6 @@ class OpenWorld:
     def _is_listed(self, condition: Constraint, answers: Mapping[int, Value]) -> bool:
         """Whether a work of reference lists all that meet a condition, such as a country's neighbours."""
         return _resolve(condition.value, answers) in self._table.closed.get(condition.property, {})
-
-    def _doubt_next(self, form: NextHolder, answers: Mapping[int, Value], holder: Value) -> str:
-        """Between the year and the holder's there may be one whose holder is not known here."""
-        year = answers.get(int(form.reference[3:]))
-        if isinstance(year, int) and self._table.literal[form.timeline].annual:
-            held = self._facts.subjects_of_scalar(form.timeline, year + (1 if form.later else -1))
-            return "" if tuple(held) == (holder,) else "who holds the year beside it is not known"
-        years = self._table.literal[form.timeline].years
-        if not isinstance(year, int) or year in years:
-            return "whether what was held in that very year came before or after is not said"
-        beside = [one for one in years if (one > year) == form.later]
-        if not beside:
-            return "the list of years ends before"
-        nearest = min(beside) if form.later else max(beside)
-        held = self._facts.subjects_of_scalar(form.timeline, nearest)
-        return "" if tuple(held) == (holder,) else f"who holds {nearest} is not known"
 
     def is_settled(self, property: str, entity: str) -> bool:
         """Whether a date of an entity is one that all sources agree on, where the kind of date needs that."""

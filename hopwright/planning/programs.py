@@ -38,8 +38,7 @@ _OF_A_LIFE = frozenset({"year", "age-at-death", "age-found"})
 _BESIDE_JOINT = JOINT_OPERATIONS | COUNTING_JOINT | {
     "next-after-joint", OF_ANOTHER, "end-of-named", "lead", "extend"
 } | _OF_A_LIFE  # fmt: skip
-_BESIDE_SERIES = frozenset({"next-member", "end-member", "named-member", "lead", "extend"})
-_BESIDE_NEXT = frozenset({"next-holder", "named-holder", "lead", "extend", "year"})
+_BESIDE_SERIES = frozenset({"end-member", "named-member", "lead", "extend"})
 _SAMPLED = 3000
 _MOST_LIKED = 8.0
 """What of larger graphs is sampled is not drawn by greater weights than this."""
@@ -49,7 +48,7 @@ _OFTEN = 6
 """So many times more samples are taken where only those with a claim are wanted."""
 _WITH_CLAIMS = (*OPERATIONS, *CLAIMED)
 _OF_CLAIMS = frozenset(one.name for one in CLAIMED)
-_BEFORE_CLAIMS = frozenset({"apart", "apart-three", "apart-named", "between-two", "number"})
+_BEFORE_CLAIMS = frozenset({"apart", "number"})
 """Elsewhere the last step of a plan: a claim's number may still be set against what they give."""
 # Pairs of operation and reader that would say the same thing twice.
 _INCOMPATIBLE_OPERATIONS = frozenset(
@@ -60,11 +59,10 @@ _INCOMPATIBLE_OPERATIONS = frozenset(
     | {(one, other) for one in SAME_SORT_OPERATIONS for other in JOINT_OPERATIONS | COUNTING_JOINT}
     # What else a composer brought out after the work that was named is the next in a list that many know.
     | {(one, other) for one in ("named-year", "named-birth", "named-date") for other in LIST_OPERATIONS}
-    | {("next-holder", other) for other in ("year", "date", "number")}
 )
 _READERS: dict[str, frozenset[str]] = {
     "named-event": frozenset({"holder"}),
-    "named-member": frozenset({"next-member", "extend"}),
+    "named-member": frozenset({"extend"}),
     "end-of-named": frozenset({"extend"}),
 }
 """Operations that are for certain others to read."""
@@ -419,14 +417,8 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
         return False  # a second branch starts from what the first names
     if size == _ENUMERATED and {one.kind for one in operations} <= {"", "temporal"}:
         return False  # two dates that are subtracted, and no way
-    if names["next-holder"] and size == _ENUMERATED and (names["year"] > 1 or not names.keys() <= _BESIDE_NEXT):
-        return False  # the next laureate is asked for by a death, and then only what that laureate has to do with
-    if not names.keys().isdisjoint(("next-member", "end-member", "named-member")):
-        # One step along a series is enough; what a member is found by leads to a step, or to what recurs.
-        once = names["next-member"] <= 1 and names["end-member"] <= 1
-        entered = operations[1].name if names["named-member"] else ""
-        leads = names["end-member"] if entered == "extend" else names["next-member"] + names["end-member"]
-        return once and bool(leads) and names.keys() <= _BESIDE_SERIES
+    if names["end-member"] or names["named-member"]:  # a member is found to see what recurs in its series, and once
+        return names["end-member"] == 1 and names.keys() <= _BESIDE_SERIES
     joint = not names.keys().isdisjoint(JOINT_OPERATIONS | COUNTING_JOINT)
     if joint and size == _ENUMERATED and not names.keys() <= _BESIDE_JOINT:
         return False  # what somebody won says nothing of their other work; one choice of a list is enough

@@ -37,7 +37,7 @@ HELD = "timeline by hop"
 """How frames name who held a year that was worked out."""
 _PROPERTY = re.compile(r"^P\d+$")
 _PARTED = re.compile(r"\b(?:after|before|having)\(")
-DIRECTION = re.compile(r"argmin|argmax|first_after|last_before|first_with|last_with")
+DIRECTION = re.compile(r"argmin|argmax|first_with|last_with")
 """What says in an expression which way is chosen; two that differ in it alone are the same question."""
 _WORD = re.compile(r"\w+(?:, )?")
 OperationOdds = tuple[tuple[str, float], ...]

@@ -18,7 +18,6 @@ from hopwright.planning.memory import Memory
 from hopwright.planning.open_world import OpenWorld
 from hopwright.records.values import Scalar
 from hopwright.text.matching import contains_alias, pad, telling_words
-from hopwright.text.numbered_names import find_counted_on
 from hopwright.text.years import name_states_year
 
 _T = TypeVar("_T")
@@ -192,7 +191,6 @@ class GraphTraversals:
         self.next_of_lists = functools.lru_cache(20_000)(self._list_next_of_lists)
         self.joint_beside = functools.lru_cache(20_000)(self._list_joint_beside)
         self.joint_counts = functools.lru_cache(20_000)(self._list_joint_counts)
-        self.own_timelines = functools.lru_cache(50_000)(self._list_own_timelines)
 
     def is_hub(self, entity: str) -> bool:
         """Whether an entity is so connected that naming it gives little away and guessing it is easy."""
@@ -260,31 +258,18 @@ class GraphTraversals:
         return found
 
     @functools.cached_property
-    def series_edges(self) -> dict[str, tuple[Edge, ...]]:
-        """The property of the places in a series → the facts by which one of its members, and no other, is found."""
-        return {
-            property: tuple(
-                edge
-                for member in members
-                for column, value in sorted(self.graph.out_edges(member))
-                if (entry := self.table.entity.get(column)) is not None and entry.series == property
-                for edge in self.reverse_from(value)
-                if edge.property == column and self.nameable(value)
-            )
-            for property, members in self.series.items()
-        }
-
-    @functools.cached_property
-    def series_columns(self) -> dict[str, dict[str, tuple[Edge, ...]]]:
-        """`series_edges` by the columns in which they stand, in the order of their names; without those of no edge."""
-        return {
-            name: {
-                column: tuple(edge for edge in edges if edge.property == column)
-                for column in sorted({edge.property for edge in edges})
-            }
-            for name, edges in self.series_edges.items()
-            if edges
-        }
+    def series_columns(self) -> dict[str, dict[str, list[Edge]]]:
+        """The property of the places in a series → its columns → the facts there by which one member alone is found."""
+        found: dict[str, dict[str, list[Edge]]] = {}
+        for series, members in self.series.items():
+            for member in members:
+                for column, value in sorted(self.graph.out_edges(member)):
+                    entry = self.table.entity.get(column)
+                    if entry is not None and entry.series == series and self.nameable(value):
+                        edges = [edge for edge in self.reverse_from(value) if edge.property == column]
+                        if edges:
+                            found.setdefault(series, {}).setdefault(column, []).extend(edges)
+        return found
 
     @functools.cached_property
     def recurrences(self) -> dict[str, tuple[Recurrence, ...]]:
@@ -308,46 +293,6 @@ class GraphTraversals:
                     if value not in entry.avoid and self.nameable(value) and all(map(self.nameable, own)):
                         found.setdefault(value, []).append(Recurrence(series, column, own, *sides))
         return {value: tuple(recurring) for value, recurring in found.items()}
-
-    def member_at(self, series: str, place: int) -> str:
-        """The member of a series at a place from 1 on; empty where there is none."""
-        members = self.series.get(series, ())
-        return members[place - 1] if 1 <= place <= len(members) else ""
-
-    def members_beside(self, entity: str) -> dict[tuple[str, bool], str]:
-        """Who or what stands beside a member of series: (property of the places, whether after it) → that member.
-
-        Left out where the names already say it: that the 36th Academy Awards followed the 35th is no step.
-        """
-        return {
-            (name, step > 0): one
-            for name, place in self.places.get(entity, {}).items()
-            for step in (1, -1)
-            if (one := self.member_at(name, place + step)) and frozenset((entity, one)) not in self._counted_on[name]
-        }
-
-    @functools.cached_property
-    def _counted_on(self) -> dict[str, frozenset[frozenset[str]]]:
-        """For each series, the pairs of neighbours of which one's name follows from the other's."""
-        return {
-            name: frozenset(
-                frozenset((members[place], members[place + 1]))
-                for place in find_counted_on([self.graph.label(one) for one in members])
-            )
-            for name, members in self.series.items()
-        }
-
-    def _list_own_timelines(self, person: str) -> tuple[str, ...]:
-        """The lists by years, one entry a year, that somebody is on: as who holds a year, or by a part in what does."""
-        if self.kinds.kind(person) != "person":
-            return ()
-        events = (end for _, end in self.graph.in_edges_spread(person, MAX_EDGES) if self.kinds.kind(end) == "event")
-        joined = {person, *events}
-        return tuple(
-            name
-            for name, held in self.timelines.items()
-            if self.table.literal[name].annual and not joined.isdisjoint(held.values())
-        )
 
     @functools.cached_property
     def list_owners(self) -> frozenset[str]:

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.roles import ROLES
-from hopwright.planning.computation_forms import EndMember, Extreme, Form, GroupSize, NextHolder, NextMember, read_form
+from hopwright.planning.computation_forms import EndMember, Extreme, Form, GroupSize, read_form
 from hopwright.planning.quotas import DIRECTION, HELD, shorten_frame
 from hopwright.records import Rejected
 from hopwright.records.arrow import (
@@ -54,19 +54,15 @@ _MOST_OF_END = (0.02, 4)
 """The largest share of the drafts that asks for the first or the last of several members of one series, such as the
 Tours de France, and how many are kept in any set, however small."""
 _MOST_STEPS = {
-    "step along a series": (0.003, 0),
-    "step along a series from its end": (0.003, 0),
-    "step along a list of years": (0.003, 0),
     "choose by a moment": (0.15, 16),
     "ask for the end of a series": (0.04, 5),
     "ask for the same as of another": (0.003, 0),
     "begin with somebody's first or last film": (0.15, 16),
 }
-"""The largest shares of the drafts that step along a series, that do so from the first or the last of several, that
-step along a list of years, that choose by a moment, that ask for the first or the last of a series, also of those that
-have the same as another member, and that begin with somebody's last film: readers find the steps contrived, a death a
-ruler laid on the list of somebody else's works, `the winner of the one won by the winner` stiff, and two careers that
-share one cameraman a join. After each share how many are kept in any set, however small.
+"""The largest shares of the drafts that choose by a moment, that ask for the first or the last of a series, also of
+those that have the same as another member, and that begin with somebody's last film: readers find a death a ruler laid
+on the list of somebody else's works, `the winner of the one won by the winner` stiff, and two careers that share one
+cameraman a join. After each share how many are kept in any set, however small.
 """
 _MOST_OF_DOMAIN = 0.45
 """The largest share of the drafts that one domain has, where a graph gives so many domains that all can have theirs."""
@@ -394,14 +390,10 @@ def _find_choice(forms: Sequence[Form | None], found: Sequence[str]) -> str:
 
 def _find_step(forms: Sequence[Form | None], steps: Sequence[Mapping[str, Any]]) -> str:
     """What the hops do of which there shall be few (see `_MOST_STEPS`); else empty."""
-    ended, same = any(isinstance(form, EndMember) for form in forms), ""
+    same = ""
     if isinstance(first := forms[0], Extreme) and first.members is not None and len(forms) > 1:
         return "begin with somebody's first or last film"
     for form in forms:
-        if isinstance(form, NextMember):
-            return "step along a series from its end" if ended else "step along a series"
-        if isinstance(form, NextHolder):
-            return "step along a list of years"
         if isinstance(form, Extreme | GroupSize) and form.moment:
             return "choose by a moment"
         if isinstance(form, EndMember):

@@ -6,8 +6,6 @@ import itertools
 import re
 from collections.abc import Sequence
 
-from hopwright.text.articles import article
-
 SMALL_NUMBERS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
     "eighteen nineteen"
@@ -26,7 +24,6 @@ _ADJECTIVE = re.compile(
 )
 _FAR = re.compile(r"\bf(?P<vowel>u|a)rther\b")
 _ONE_OF = re.compile(r"\ban? (citizen|member|child|parent|sibling|winner|successor|competition|season)\b")
-_THE = re.compile(r"\bthe (?=(?:larg|small|high|low|long|short|tall|heavi|light|fast|slow|lat|earli|old|young)er\b)")
 _NATIONALITY = re.compile(r"^(?:[A-Z][\w-]+ )+(?=[a-z])")
 _PLACE_OF_NOUN = re.compile(r" (?:in|of) (?:the )?[A-Z].*$")
 _IRREGULAR = {
@@ -86,18 +83,6 @@ def pluralise_verb(predicate: str) -> str:
     return _ONE_OF.sub(lambda match: match[1] + "s", re.sub(r"\bits\b", "their", " ".join(words)))
 
 
-def exceed(predicate: str) -> str:
-    """A comparative predicate of many, to follow a list and precede `than`: `have a larger population`."""
-    many = pluralise_verb(predicate)
-    return _THE.sub(lambda match: _start(many[match.end() :]), many)
-
-
-def _start(phrase: str) -> str:
-    """The article before a noun phrase: none before a plural."""
-    head = re.split(r" (?:of|in|per|at|on|to|for|by)\b", phrase)[0].split()[-1]
-    return "" if head.endswith("s") and not head.endswith("ss") else f"{article(phrase)} "
-
-
 def superlative(predicate: str) -> str:
     """A comparative predicate for the one of three or more: `covers the largest area`, `was founded last`."""
     if re.search(r"(?<!the )\blater$", predicate):
@@ -135,18 +120,6 @@ def write_ordinal(number: int) -> str:
         return ORDINALS[number - 1]
     ending = "th" if 10 < number % 100 < 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{ending}"
-
-
-def places(digits: int) -> str:
-    """A precision in words: `one decimal place`; none is `the nearest whole number`."""
-    if digits == 0:
-        return "the nearest whole number"
-    return f"{numeral(digits)} decimal place{'s' if digits > 1 else ''}"
-
-
-def multiple(factor: int) -> str:
-    """A factor in words, to stand before a noun phrase: `twice`, `seven times`, `21 times`."""
-    return "twice" if factor == 2 else f"{numeral(factor)} times"
 
 
 def sentence(text: str) -> str:

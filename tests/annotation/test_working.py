@@ -23,7 +23,6 @@ OLDER = (
     "count(object(P36, Q903) == hop3, object(P36, Q909) == Q903)", "hop2 * hop3", "3 * hop2", "comb(hop2, 2)",
     "max(hop2, hop3) - min(hop2, hop3)", "round(mean(value(P2046, Q903), value(P2046, Q909)), 1)",
     "value(P2046, Q903) + value(P2046, Q909)", 'hop2 + claim("cl-abcdefghijklmnop")', "comb(7, 4)", "perm(5, 2)",
-    "first_after(P990001, value(P990001, hop1))", "last_before(P990001, hop2)",
     "size(after(P577, hop2, all(P161, Q1)))",
     "size(having(P86, hop2, all(P161, hop1)))", "size(all(P99999, hop1)) - size(all(P47, hop2))", "factorial(4)",
     "round(size(all(P47, hop1)) / hop2, 1)", "value(P1082, argmax(P2046, hop1, hop2)) + 1", "size(later(P577, hop1))",

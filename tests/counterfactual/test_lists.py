@@ -11,7 +11,7 @@ from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.source import WikidataSource
 from hopwright.knowledge.wikidata.store import GraphStore
-from hopwright.planning.computation_forms import Extreme, NextHolder, read_computation
+from hopwright.planning.computation_forms import Extreme, read_computation
 from hopwright.planning.traversals import GraphTraversals
 from hopwright.records import Hop, Item
 from tests.drafts import draft_items
@@ -23,8 +23,6 @@ def read_list_hop(item: Item) -> Hop | None:
     """The hop that chooses from a list by a moment, or of what two made; finals, whose names have years, move apart."""
     for hop in item.hops:
         form = read_computation(hop.derivation)
-        if isinstance(form, NextHolder):
-            return hop
         if isinstance(form, Extreme) and form.members is not None and (form.moment or form.members.partner):
             return hop
     return None

@@ -507,8 +507,7 @@ def find_timeline(hop: Hop) -> str:
     """The timeline of which a hop asks for a holder; empty for another hop."""
     if isinstance(hop.derivation, ReverseLookup) and TABLE.is_timeline(hop.derivation.property):
         return hop.derivation.property
-    found = re.search(r"^(?:first_after|last_before)\((P\d+), ", getattr(hop.derivation, "expression", ""))
-    return found[1] if found else ""
+    return ""
 
 
 def stated_conditions(hop: Hop, hops: Sequence[Hop]) -> list[tuple[str, str]]:

@@ -11,9 +11,8 @@ from hopwright.knowledge.wikidata.source import WikidataSource
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.anchor_resolution import AnchorResolver
 from hopwright.planning.computation_forms import (
-    AggregateValue,
     Combinations,
-    CountMembers,
+    Difference,
     Extreme,
     ShiftedYear,
     read_form,
@@ -260,11 +259,8 @@ def test_spelled_out_hops_are_resolved(sample: GraphStore, planner: Planner, anc
 def test_forms_of_expressions() -> None:
     assert read_form("argmax(P2046, hop1, Q2)") == Extreme("P2046", ("hop1", "Q2"), True)
     assert read_form("1968 - 7 * hop3") == ShiftedYear("1968", False, 7, "hop3")
-    assert read_form("count(object(P57, Q1) == hop2, object(P57, Q5) == hop2)") == CountMembers(
-        "P57", ("Q1", "Q5"), "hop2"
-    )
-    assert read_form("round(mean(value(P2048, hop1), value(P2048, Q9)), 1)") == AggregateValue(
-        "P2048", ("hop1", "Q9"), "mean", 1
-    )
+    assert read_form("count(object(P57, Q1) == hop2, object(P57, Q5) == hop2)") is None
+    assert read_form("first_after(P990001, hop2)") is None
+    assert read_form("abs(value(P2048, hop1) - value(P2048, Q9))") == Difference("P2048", ("hop1", "Q9"))
     assert read_form("comb(9, hop3)") == Combinations("9", "hop3")
     assert read_form("factorial(3)") is None

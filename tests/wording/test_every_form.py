@@ -18,20 +18,14 @@ from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.computation_forms import (
     AgeAt,
     AgeInYear,
-    AggregateValue,
     ClaimComputation,
     Combinations,
-    CountAhead,
-    CountLater,
-    CountMembers,
+    Difference,
     EndMember,
     Extreme,
     Form,
     GroupSize,
-    NextHolder,
-    NextMember,
     NextOfList,
-    Product,
     Rate,
     ShiftedYear,
     YearDistance,
@@ -87,24 +81,21 @@ EXAMPLES: dict[type, tuple[tuple[str, str], ...]] = {
         ("abs(year(value(P569, hop1)) - year(value(P569, hop2)))", "years between"),
     ),
     ShiftedYear: (("hop4 + hop6", "plus"), ("hop5 + 40", "turned 40")),
-    NextHolder: (("first_after(P990001, hop4)", "the first of all listed years after"),),
     Combinations: (("comb(hop6, 2)", "ways 2 can be chosen out of"),),
-    AggregateValue: ((f"abs(value({DIFFERENCE}, hop1) - value({DIFFERENCE}, hop2))", "difference"),),
+    Difference: ((f"abs(value({DIFFERENCE}, hop1) - value({DIFFERENCE}, hop2))", "difference"),),
     Rate: (
         (f"round(value({RATIO}, hop1) / value({RATIO}, hop2), 1)", "divided by"),
         (f"round(value({RATE}, hop1) / value({TABLE.literal[RATE].per}, hop1), 2)", "divided by"),
     ),
 }
 """Expressions of each form as hop 7, and what the brief says of them."""
-ELSEWHERE = {ClaimComputation, NextMember, NextOfList, EndMember}
-UNPLANNED = {CountAhead, CountLater, CountMembers, Product}
-"""Forms that no operation makes any more: what was made with them is read, nothing is worded."""
+ELSEWHERE = {ClaimComputation, NextOfList, EndMember}
 _READ: TypeAdapter[Any] = TypeAdapter(Derivation)
 
 
 def test_every_form_has_an_example() -> None:
-    # For steps along series see test_series and test_ends_of_series; for what comes next in a list, test_next_of_lists.
-    assert set(typing.get_args(Form)) == EXAMPLES.keys() | UNPLANNED | ELSEWHERE
+    # For series see test_ends_of_series; for what comes next in a list, test_next_of_lists.
+    assert set(typing.get_args(Form)) == EXAMPLES.keys() | ELSEWHERE
     for kind, examples in EXAMPLES.items():
         assert {type(read_form(expression)) for expression, _ in examples} == {kind}
 
@@ -121,7 +112,7 @@ def test_a_form_is_worded_by_rules_and_told_plainly(expression: str, told: str, 
     brief = describe_computation(hops[7], hops, sample.label, TABLE)
     assert told in brief
     meaning = read_meaning(hops[7], hops, TABLE)
-    assert meaning is not None or isinstance(read_form(expression), ShiftedYear | NextHolder)
+    assert meaning is not None or isinstance(read_form(expression), ShiftedYear)
     form = read_form(expression)
     if isinstance(form, Extreme):
         for name in form.entities:

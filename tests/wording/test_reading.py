@@ -24,7 +24,6 @@ from hopwright.wording.marks import read_marks
 from tests.drafts import draft_items
 from tests.planning.plans import Told, compose, read_natural, synthesizer
 
-TURING = next(id for id, entry in default_table().literal.items() if entry.timeline == "turing_award")
 BOOK_CAPITAL = next(id for id, entry in default_table().literal.items() if entry.timeline == "world_book_capital")
 _OPPOSITES = {
     "after": "before", "before": "after", "larger": "smaller", "smaller": "larger", "fewer": "more",
@@ -72,12 +71,6 @@ def test_natural_wordings_are_right(reader: WordingChecker, natural: tuple[Told,
 
 def test_the_prompts_own_examples_are_right(reader: WordingChecker, sample: GraphStore) -> None:
     plans: list[tuple[str, list[tuple[dict[str, Any], str, str]]]] = [
-        ("chain", [
-            ({"op": "reverse_lookup", "property": TURING, "value": "1967"}, "entity", ""),
-            ({"op": "lookup", "subject": "hop1", "property": "P570"}, "number", "year"),
-            ({"op": "compute", "expression": f"first_after({TURING}, hop2)", "kind": "comparison"}, "entity", ""),
-            ({"op": "lookup", "subject": "hop3", "property": "P19"}, "entity", ""),
-        ]),
         ("bridge", [
             ({"op": "lookup", "subject": "Q207130", "property": "P57"}, "entity", ""),
             ({"op": "lookup", "subject": "hop1", "property": "P569"}, "number", "year"),

@@ -145,7 +145,7 @@ def test_an_item_says_which_model_said_what_at_what_cost(
             continue
         made = one.result.provenance
         assert (made.generator, made.model, made.model_version) == ("model", "local/tiny", "tiny-v1")
-        assert (made.prompt, made.prompt_version) == ("word-item", "6")
+        assert (made.prompt, made.prompt_version) == ("word-item", "7")
         assert len(made.request_keys) == len(set(made.request_keys)) == one.requests
         assert made.input_tokens > 1000 and made.output_tokens > 50
         assert one.result.id in {draft.id for draft in drafts}

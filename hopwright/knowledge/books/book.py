@@ -88,13 +88,6 @@ class Book:
         block = self.blocks[index]
         return self.show(block.start, block.end)
 
-    def find_block(self, offset: int) -> int:
-        """The number of the block that holds a character. Raises ValueError where none does."""
-        index = bisect_right([block.start for block in self.blocks], offset) - 1
-        if index < 0 or offset >= self.blocks[index].end:
-            raise ValueError(f"no block of {self.id} holds character {offset}")
-        return index
-
 
 @dataclass(frozen=True, slots=True)
 class TokenTable:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from typing import Literal
@@ -72,13 +72,6 @@ class _Series(BaseModel):
     kind: str
     article: bool = False
     """Whether `the` goes before the name of a member."""
-    next_ask: tuple[str, ...]
-    next_np: tuple[str, ...]
-    previous_ask: tuple[str, ...]
-    previous_np: tuple[str, ...]
-    next_told: str = ""
-    """What follows a member that a sentence has told of; empty for `{s}'s immediate successor` or for `next_np`."""
-    previous_told: str = ""
     columns: dict[str, _Column]
 
 
@@ -126,25 +119,12 @@ def _read(name: str, text: str) -> Series:
         LiteralProperty(
             label=f"place among the {raw.title}", domain=raw.domain, value="number", subject=KINDS[raw.kind],
             series=raw.noun, series_short=raw.short or find_plain_noun(raw.noun) or raw.noun,
-            next_ask=raw.next_ask, next_np=raw.next_np,
-            previous_ask=raw.previous_ask, previous_np=raw.previous_np,
-            next_told=_tell(raw, raw.next_told, raw.next_np, "successor"),
-            previous_told=_tell(raw, raw.previous_told, raw.previous_np, "predecessor"),
         ),
         {one.property: _make_column(one, raw) for one in raw.columns.values()},
         {column: (one.property, one.kind, one.class_) for column, one in raw.columns.items()}
         | {"name": (raw.property, raw.kind, raw.class_)},
         {id: (KINDS[kind][0], noun) for id, kind, noun in named if id},
     )  # fmt: skip
-
-
-def _tell(series: _Series, told: str, phrases: Sequence[str], role: str) -> str:
-    """What stands next to a member that has been told of: `the edition right after {s}`."""
-    if told or series.kind == "person":
-        return told or f"{{s}}'s immediate {role}"
-    head = series.noun.partition(" of ")[0]
-    shortest = min(phrases, key=len)
-    return shortest.replace(f"the {series.noun} ", f"the {head} ", 1) if head.islower() else shortest
 
 
 def _make_column(column: _Column, series: _Series) -> EntityProperty:

@@ -31,7 +31,7 @@ from hopwright.planning.operations.lookups import (
     number,
     year,
 )
-from hopwright.planning.operations.series import end_member, named_member, next_member
+from hopwright.planning.operations.series import end_member, named_member
 from hopwright.planning.operations.temporal import (
     age_at_death,
     age_found,
@@ -40,7 +40,7 @@ from hopwright.planning.operations.temporal import (
     age_of_named,
     apart,
 )
-from hopwright.planning.operations.timelines import holder, named_event, named_holder, next_holder
+from hopwright.planning.operations.timelines import holder, named_event, named_holder
 from hopwright.planning.operations.whole_lists import (
     count_of_its,
     count_of_named,
@@ -66,9 +66,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("date", ("entity",), "date", "", 1.2, date, final=0.2),
     Operation("number", ("entity",), "number", "", 0.3, number, inner=False),
     Operation("holder", ("year",), "entity", "", 0.15, holder),
-    Operation("next-holder", ("year",), "entity", "comparison", 0.05, next_holder, final=0),
     Operation("named-member", (), "entity", "", 2.0, named_member, final=0),
-    Operation("next-member", ("entity",), "entity", "comparison", 0.02, next_member, final=0),
     Operation("end-member", ("entity",), "entity", "comparison", 60.0, end_member, final=0),
     Operation("compare", ("entity", "entity"), "entity", "comparison", 0.1, compare, final=0),
     Operation("compare-three", ("entity", "entity", "entity"), "entity", "comparison", 0.1, compare),

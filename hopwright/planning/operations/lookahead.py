@@ -282,8 +282,6 @@ def list_entered(builder: PlanBuilder, readers: Sequence[str], entity: str) -> l
     roles = builder.traversals.roles
     if builder.traversals.kinds.kind(entity) == "person":  # who reigned when a pope's reign ended is nobody's question
         found = [m for m in found if m.property in (roles.birth, roles.death)]
-    if readers[:1] == ("next-holder",):
-        return [m for m in found if m.property == roles.death and leads_to_next(builder, readers[1:], m)]
     if readers[:1] == ("holder",):
         after = readers[1:]
         return [m for m in found if isinstance(m.value, dt.date) and leads_on(builder, after, m.value.year, entity)]
@@ -300,17 +298,6 @@ def list_parting(builder: PlanBuilder, readers: Sequence[str], entity: str) -> l
     entry = builder.traversals.table.entity.get(lookup.property) if isinstance(lookup, Lookup) else None
     child = entry is not None and "offspring" in entry.circles
     return [m for m in found if m.property == roles.death or (child and m.property == roles.birth)]
-
-
-def leads_to_next(builder: PlanBuilder, readers: Sequence[str], death: UsableLiteral) -> bool:
-    """Whether a list that somebody is on has a holder of the year after a death, or before, whom readers can follow."""
-    assert isinstance(death.value, dt.date)
-    return any(
-        (one := builder.traversals.timelines[name].get(death.value.year + step)) is not None
-        and can_precede(builder, readers)(one)
-        for name in builder.traversals.own_timelines(death.entity)
-        for step in (1, -1)
-    )
 
 
 def leads_on(builder: PlanBuilder, readers: Sequence[str], year: int, entity: str) -> bool:
@@ -359,8 +346,6 @@ def _find_whether_follows(builder: PlanBuilder, readers: tuple[str, ...], entity
     traversals = builder.traversals
     if name in ("most-of-its", "neighbour-of-both"):
         return any(after(one) for name in traversals.table.closed for one in list_closed_set(builder, name, entity))
-    if name == "next-member":
-        return any(map(after, traversals.members_beside(entity).values()))
     if name == "end-member":
         recurring = traversals.recurrences.get(entity, ())
         return any(after(one.members[place]) for one in recurring for place in (0, -1))
@@ -454,8 +439,6 @@ def _find_need(builder: PlanBuilder, reader: str) -> Callable[[str], bool]:
         return lambda entity: bool(builder.traversals.joint_beside(entity))
     if reader in LIST_OPERATIONS or reader == "end-of-its":
         return lambda entity: bool(builder.traversals.whole_lists(entity))
-    if reader == "next-member":
-        return lambda entity: bool(builder.traversals.members_beside(entity))
     if reader == "end-member":
         return lambda entity: entity in builder.traversals.recurrences
     if reader in ("count-all", "most-of-its"):

@@ -8,8 +8,6 @@ from collections.abc import Callable, Sequence
 from hopwright.planning.computation_forms import (
     EndMember,
     Extreme,
-    NextHolder,
-    NextMember,
     NextOfList,
     read_computation,
 )
@@ -119,8 +117,6 @@ def extend(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operatio
         if state.entity == edge.object:
             return builder.walk(edge, state.ref, backward=True)
         raise PlanningDeadEnd(DeadEnd.ANCHOR_HOP_DOES_NOT_FOLLOW)
-    if context.reader == "next-member":
-        return _enter_series(builder, state, context)
     wanted = satisfies_reader(builder, context)
     partner = context.partners[0].entity if context.partners else ""
     return builder.extend(
@@ -240,9 +236,6 @@ def _list_refused(builder: PlanBuilder, state: StepOutput, *, last: bool) -> fro
     """Properties that are not asked of an entity: where that happened by which it was chosen, and what all know."""
     form = read_computation(builder.find_derivation(state.ref))
     roles = builder.traversals.roles
-    if isinstance(form, NextHolder):  # a laureate's wife, or deathbed, is nothing that anybody wonders about
-        idle = roles.kinship | {roles.event_places.get(roles.death, "")}
-        return idle | (roles.seldom if last else frozenset())
     if isinstance(form, NextOfList | Extreme):
         found = isinstance(form, NextOfList) or form.members is not None
         idle = roles.seldom | (roles.crew if found else frozenset()) if last else frozenset()
@@ -255,10 +248,10 @@ def _list_refused(builder: PlanBuilder, state: StepOutput, *, last: bool) -> fro
 
 
 def _accept_of_series(builder: PlanBuilder, state: StepOutput) -> Callable[[Edge], bool] | None:
-    """Which facts are asked of what a step along a series leads to; None where no such step led there.
+    """Which facts are asked of the first or the last of a series; None where no such end led there.
 
     Of a member it is what is known of all members, but not what the plan names one by, and where people were born.
-    Whoever forgets the step finds something else there, of the same kind.
+    Whoever takes the last for the first finds something else there, of the same kind.
     """
     if not (short := _find_short(builder, state.ref)):
         return None
@@ -274,12 +267,12 @@ def _accept_of_series(builder: PlanBuilder, state: StepOutput) -> Callable[[Edge
         if len(missed) != 1 or missed[0] == edge.object or kind(missed[0]) != kind(edge.object):
             return False
         entry = table.entity[edge.property]
-        if isinstance(form, NextMember | EndMember) and entry.series == form.series:
+        if isinstance(form, EndMember) and entry.series == form.series:
             return edge.property not in named
         if person:
             return edge.property in builder.traversals.roles.homes
         # The highest mountain of the country that won a contest has nothing to do with the contest.
-        return not isinstance(form, NextMember | EndMember) and not builder.traversals.is_place(state.entity)
+        return not isinstance(form, EndMember) and not builder.traversals.is_place(state.entity)
 
     return accepts
 
@@ -319,11 +312,9 @@ def _accept_of_list(builder: PlanBuilder, state: StepOutput) -> Callable[[Edge],
 
 
 def _find_short(builder: PlanBuilder, reference: str) -> str:
-    """What stands in the place of a hop's answer for whoever forgets a step along a series; empty without a step."""
+    """What stands in the place of a hop's answer for whoever takes the other end of a series; empty without an end."""
     derivation = builder.find_derivation(reference)
-    if isinstance(form := read_computation(derivation), NextMember):
-        return str(builder.draft.steps[int(form.reference[3:]) - 1].value)
-    if isinstance(form, EndMember):
+    if isinstance(form := read_computation(derivation), EndMember):
         return _find_other_end(builder, form, str(builder.draft.steps[int(form.reference[3:]) - 1].value))
     if not isinstance(derivation, Lookup) or not (short := _find_short(builder, derivation.subject)):
         return ""
@@ -336,20 +327,6 @@ def _find_other_end(builder: PlanBuilder, form: EndMember, shared: str) -> str:
     recurring = builder.traversals.recurrences.get(shared, ())
     ends = (one.members[0 if form.last else -1] for one in recurring if one.column == form.column)
     return next(ends, "")
-
-
-def _enter_series(builder: PlanBuilder, state: StepOutput, context: OperationContext) -> StepOutput:
-    """The member of a series that something found belongs to alone; a city where one was held leads nowhere."""
-    suits = satisfies_reader(builder, context)
-    entity = builder.traversals.table.entity
-    edges = [
-        edge
-        for edge in builder.traversals.reverse_from(state.entity)
-        if entity[edge.property].series and builder.admits(edge.subject) and suits(edge.subject)
-    ]
-    if not edges or builder.traversals.is_place(state.entity):
-        raise PlanningDeadEnd(DeadEnd.NO_SERIES)
-    return builder.walk(builder.choose(edges), state.ref, backward=True)
 
 
 def _rivals(builder: PlanBuilder, state: StepOutput) -> tuple[str, ...]:

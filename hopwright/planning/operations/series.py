@@ -1,13 +1,11 @@
-"""Members of a series, such as the FIFA World Cups: the next, the one before, the first or the last of some kind.
+"""Members of a series, such as the FIFA World Cups: the one that something belongs to alone, the first or the last.
 
-A member is found by what it alone is known by, and never named. Its neighbours meet every condition that the question
-states but the step itself, so they are the wrong answers that somebody who is off by one arrives at. Where several are
-known by the same, as the missions that one astronaut commanded, the first or the last of them is asked for.
+A member is found by what it alone is known by, and never named. Where several are known by the same, as the missions
+that one astronaut commanded, the first or the last of them is asked for.
 """
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 
 from hopwright.planning.dead_ends import DeadEnd, NothingBegins, PlanningDeadEnd
@@ -17,8 +15,6 @@ from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.random_draws import draw, draw_by_weights
 from hopwright.records import Derivation, Lookup, ReverseLookup
 
-_AFTER = 0.6
-"""How often the next member is asked for, rather than the one before."""
 _DRAWN = 24
 _HUB = 3
 """Somebody whom the members of so many series share belongs to none of them, and is asked about in one alone."""
@@ -48,28 +44,6 @@ def named_member(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Op
         builder.name(edge.object)
         return builder.walk(edge, edge.object, backward=True)
     raise PlanningDeadEnd(DeadEnd.NO_SERIES)
-
-
-def next_member(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """The member of a series right after the one that was found, or right before it."""
-    (state,) = inputs
-    _refuse_family(builder)
-    if _find_series(builder, builder.find_derivation(state.ref)):  # the pope after the one who made another a cardinal
-        raise PlanningDeadEnd(DeadEnd.NO_SERIES)
-    suits = satisfies_reader(builder, context)
-    found = {
-        (name, later): one
-        for (name, later), one in builder.traversals.members_beside(state.entity).items()
-        if builder.admits(one) and suits(one)
-    }
-    if not found:
-        raise PlanningDeadEnd(DeadEnd.NO_SERIES)
-    wanted = builder.rng.random() < _AFTER
-    name, later = builder.prefer([one for one in found if one[1] == wanted] or list(found), operator.itemgetter(0))
-    one = found[name, later]
-    builder.take(one)
-    expression = f"{'first_after' if later else 'last_before'}({name}, value({name}, {state.ref}))"
-    return StepOutput("entity", builder.compute(expression, "comparison", one), one)
 
 
 def end_member(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:

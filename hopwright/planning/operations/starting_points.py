@@ -41,7 +41,6 @@ _OF_ONE = 0.95
 _SAMPLED = 120
 _OFTEN = _SAMPLED // 5
 _SMALLEST_GROUP = 4
-_INTO_SERIES = ("extend", "next-member")
 _TO_END, _ON_TO_END = ("end-member",), ("extend", "end-member")
 _MANY = 60
 """Where fewer facts begin such plans, they are taken so much more seldom: the same few would fill slot after slot."""
@@ -374,28 +373,25 @@ def _iter_able(builder: PlanBuilder, context: OperationContext, property: str, m
 
 
 def _leads_into_series(readers: Sequence[str]) -> bool:
-    """Whether the operations that follow find a member of a series, or several by what they share."""
-    return tuple(readers[:2]) in (_INTO_SERIES, _ON_TO_END) or tuple(readers[:1]) == _TO_END
+    """Whether the operations that follow find several members of a series by what they share."""
+    return tuple(readers[:2]) == _ON_TO_END or tuple(readers[:1]) == _TO_END
 
 
 def _list_ways_into_series(builder: PlanBuilder, readers: Sequence[str]) -> Mapping[str, Sequence[Edge]]:
-    """Property → the facts that lead to what a member of a series is found by: few, and a sample would miss them.
+    """Property → the facts that lead to what members of a series share: few, and a sample would miss them.
 
     Empty where the operations that follow do not enter a series.
     """
     if not _leads_into_series(readers):
         return {}
-    way = readers[0] if readers[0] == "end-member" else readers[1]
-    key = ("ways into series", "onwards" if readers[0] == "extend" else "at once", way)
+    key = ("ways into series", readers[0])
     return _remember(builder, key, functools.partial(_find_ways_into_series, builder, readers)).pools
 
 
 def _find_ways_into_series(builder: PlanBuilder, readers: Sequence[str]) -> dict[str, list[Edge]]:
     traversals = builder.traversals
     values = set(traversals.recurrences)
-    if tuple(readers[:2]) == _INTO_SERIES:
-        values = {edge.object for edges in traversals.series_edges.values() for edge in edges}
-    elif tuple(readers[:2]) == _ON_TO_END:
+    if tuple(readers[:2]) == _ON_TO_END:
         values = {edge.subject for value in values for edge in traversals.lookups_to(value)}
     return _list_lookups_to(builder, values)
 
@@ -425,12 +421,10 @@ def _list_lookups_to(builder: PlanBuilder, entities: Iterable[str]) -> dict[str,
 
 def _find_series_domains(builder: PlanBuilder, value: str) -> frozenset[str]:
     """The domains of the series into which something leads: by what it is, or by what is known of it."""
-    traversals, table = builder.traversals, builder.traversals.table
-    columns = [edge.property for edge in traversals.reverse_from(value)]
-    for one in (value, *(edge.object for edge in traversals.lookups_from(value))):
-        columns += [recurring.column for recurring in traversals.recurrences.get(one, ())]
-    series = {table.entity[one].series for one in columns} - {""}
-    return frozenset(str(table.literal[one].domain) for one in series)
+    traversals = builder.traversals
+    found = (value, *(edge.object for edge in traversals.lookups_from(value)))
+    series = {recurring.series for one in found for recurring in traversals.recurrences.get(one, ())}
+    return frozenset(str(traversals.table.literal[one].domain) for one in series)
 
 
 def _find_domain(builder: PlanBuilder, entity: str) -> frozenset[str]:

@@ -6,7 +6,6 @@ that was worked out singles out an answer whose rivals are all of the same kind 
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping, Sequence
 
 from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
@@ -17,8 +16,6 @@ from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.random_draws import draw
 from hopwright.records import Lookup, ReverseLookup
 
-_AFTER = 0.75
-"""How often who came next is asked for, rather than who came before."""
 _NEIGHBOURS = 3
 """Years that lie between two holders of one timeline who are compared, at most."""
 
@@ -40,41 +37,6 @@ def holder(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operatio
         raise PlanningDeadEnd(DeadEnd.NO_HOLDER_OF_YEAR)
     drawn = builder.prefer(list(found), str)
     return _add(builder, drawn, state.ref, found[drawn])
-
-
-def next_holder(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """Who or what holds the year after a death, or the year before, in a list that the dead person is on as well."""
-    (state,) = inputs
-    suits = satisfies_reader(builder, context)
-    first = builder.draft.steps[0].derivation
-    held = first.property if isinstance(first, ReverseLookup) else ""
-    if held and not builder.traversals.table.literal[held].holder_short:
-        raise PlanningDeadEnd(DeadEnd.NO_HOLDER_OF_YEAR)  # who is known by their works is asked for by one
-    found = {
-        (name, later): one
-        for name in builder.traversals.own_timelines(state.entity)
-        for later in (True, False)
-        if held in ("", name)
-        and state.whole + (1 if later else -1) not in builder.traversals.table.literal[name].reserved
-        and (one := _find_beside(builder.traversals.timelines[name], state.whole, 1 if later else -1))
-        and builder.admits(one)
-        and suits(one)
-    }
-    if not found:
-        raise PlanningDeadEnd(DeadEnd.NO_HOLDER_OF_YEAR)
-    wanted = builder.rng.random() < _AFTER
-    fitting = [key for key in found if key[1] == wanted] or list(found)
-    name, later = builder.prefer(fitting, operator.itemgetter(0))
-    one = found[name, later]
-    builder.take(one)
-    expression = f"{'first_after' if later else 'last_before'}({name}, {state.ref})"
-    return StepOutput("entity", builder.compute(expression, "comparison", one), one)
-
-
-def _find_beside(held: Mapping[int, str], year: int, step: int) -> str:
-    """Who holds the year after, or before, where neither the year itself nor the one beyond has the same holder."""
-    beside = held.get(year + step, "")
-    return "" if beside in (held.get(year), held.get(year + 2 * step)) else beside
 
 
 def named_holder(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:

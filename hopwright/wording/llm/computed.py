@@ -13,16 +13,14 @@ from hopwright.knowledge.properties import PropertyTable
 from hopwright.planning.computation_forms import (
     AgeAt,
     AgeInYear,
-    AggregateValue,
     ClaimComputation,
     Combinations,
+    Difference,
     EndMember,
     Extreme,
     Form,
     GroupSize,
     Members,
-    NextHolder,
-    NextMember,
     NextOfList,
     Rate,
     ShiftedYear,
@@ -34,10 +32,6 @@ from hopwright.records import Compute, Hop, Lookup
 from hopwright.text.phrases import listed
 
 _LATITUDE = "Latitude"
-_ORDER_WORDS = {
-    "later": frozenset({"after", "followed", "next", "succeeded"}),
-    "earlier": frozenset({"before", "preceded"}),
-}
 _ENDS = frozenset({"first", "last", "before", "after", "earlier", "later"})
 Say = Callable[[str], str]
 Age = Literal["", "on a day", "in a year", "turned"]
@@ -80,37 +74,22 @@ def read_meaning(hop: Hop, hops: Mapping[int, Hop], table: PropertyTable) -> Mea
             return Meaning(age="in a year" if _find_birth(form, hops, table) else "")
         case ShiftedYear(base=base, later=True, times=1) if _find_born(base, hops, table):
             return Meaning(age="turned")
-        case NextHolder(timeline=timeline, later=later) if table.literal[timeline].annual:
-            return Meaning(frozenset({"later" if later else "earlier"}), moment=True)
-        case NextHolder(later=later):
-            return Meaning(frozenset({"first", "later"} if later else {"last", "earlier"}), moment=True)
-        case NextMember(series=series, later=later):
-            # Some series have words of their own: the bridge that lost the record to another.
-            side, entry = "later" if later else "earlier", table.literal[series]
-            asked = entry.next_ask + entry.next_np if later else entry.previous_ask + entry.previous_np
-            plain = all(not _ORDER_WORDS[side].isdisjoint(one.split()) for one in asked)
-            return Meaning(frozenset({side} if plain else ()), moment=True)
         case NextOfList(property=property, later=later):
             return Meaning(frozenset({"later" if later else "earlier"}), True, (property,))
         case EndMember(last=last):
             # Of those first appointed by a president there is a last: where a relation says it, no word proves a side.
             said = {word for one in hops.values() for word in _list_words(one, table)}
             return Meaning(frozenset({"last" if last else "first"} if said.isdisjoint(_ENDS) else ()), moment=True)
-        case AggregateValue() | Rate() | Combinations():
+        case Difference() | Rate() | Combinations():
             return Meaning()
     return None
 
 
 def _list_words(hop: Hop, table: PropertyTable) -> Iterator[str]:
-    """The words with which the relations of a hop, or its steps along series, are said."""
+    """The words with which the relations of a hop are said."""
     for property in sorted(properties_of_step(hop.derivation)):
         if (entry := table.entity.get(property)) is not None:
-            phrases = (*entry.np, *entry.ask, *entry.reverse_np)
-        elif (series := table.literal.get(property)) is not None and isinstance(hop.derivation, Compute):
-            phrases = (*series.next_np, *series.previous_np, series.next_told, series.previous_told)
-        else:
-            continue
-        yield from " ".join(phrases).split()
+            yield from " ".join((*entry.np, *entry.ask, *entry.reverse_np)).split()
 
 
 def list_subjects(hop: Hop, hops: Mapping[int, Hop]) -> tuple[str, ...]:
@@ -149,8 +128,6 @@ def _is_dated(property: str, table: PropertyTable) -> bool:
 
 def _find_birth(form: YearDistance, hops: Mapping[int, Hop], table: PropertyTable) -> str:
     """The person (a reference) since whose birth the years of a distance count; empty where they count otherwise."""
-    if len(form.moments) != 2:
-        return ""
     return next((person for moment in form.moments if (person := _find_born(moment, hops, table))), "")
 
 
@@ -185,14 +162,6 @@ class _Describer:
                 return self._describe_age(self._say(entity), self._moment(year))
             case YearDistance():
                 return self._describe_distance(form)
-            case NextHolder(timeline=timeline, reference=reference, later=later):
-                which = "the first of all listed years after" if later else "the last of all listed years before"
-                if self._table.literal[timeline].annual:
-                    which = f"the year {'after' if later else 'before'}"
-                return f"{self._quote(timeline)} in {which} {self._moment(reference)}"
-            case NextMember(series=series, reference=reference, later=later):
-                noun = self._table.literal[series].series
-                return f"the {noun} right {'after' if later else 'before'} {self._say(reference)}"
             case NextOfList(reference=reference, later=later):
                 known, maker = self._say(reference), self._quote(form.maker)
                 made = f"all that {maker} of {known} has as {self._quote(form.property)}"
@@ -211,8 +180,8 @@ class _Describer:
                 return f"{self._say(base)} {'plus' if later else 'minus'} {number}"
             case Combinations(pool=pool, size=size):
                 return f"in how many ways {self._say(size)} can be chosen out of {self._say(pool)}, in whatever order"
-            case AggregateValue(property=property, entities=entities, how=how):
-                return f"the {how} of {self._quote(property)} of {self._list(entities)}"
+            case Difference(property=property, entities=entities):
+                return f"the difference of {self._quote(property)} of {self._list(entities)}"
             case Rate(property=property, entity=entity, per_property=per, per_entity=other, digits=digits):
                 above, below = self._quote(property), self._quote(per)
                 return (
@@ -270,10 +239,8 @@ class _Describer:
         if person := _find_birth(form, self._hops, self._table):
             other = next(one for one in form.moments if not self._is_birth(one))
             return self._describe_age(self._say(person), self._moment(other))
-        moments = [self._moment(one) for one in form.moments]
-        if len(moments) > 2:
-            return f"the years from the earliest to the latest of {listed(moments)}"
-        return f"the years between {listed(moments)}, without saying which came first"
+        moments = listed([self._moment(one) for one in form.moments])
+        return f"the years between {moments}, without saying which came first"
 
     def _is_birth(self, moment: str | tuple[str, str]) -> bool:
         return bool(_find_born(moment, self._hops, self._table))

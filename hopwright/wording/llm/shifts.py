@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from hopwright.planning.computation_forms import Extreme, GroupSize, NextHolder, ShiftedYear
+from hopwright.planning.computation_forms import Extreme, GroupSize, ShiftedYear
 
 _NEGATION = re.compile(
     r"\b(?:not|never|none|neither|nor|nobody|no one|nothing|without|except|excluding|cannot|\w+n['’]t"
@@ -34,13 +34,6 @@ _RANKED = re.compile(
     r"(?:wi(?:fe|ves)|husbands?|conductors?|performances?|productions?|editions?)\b",
     re.IGNORECASE,
 )
-_YEARS_BESIDE = re.compile(
-    r"\b(?:two|three|four|five|ten|twenty|\d+|several|many|some|a few) (?:years?|decades?)"
-    r" (?:after|before|later|earlier)"
-    r"|\b(?:decade|century) (?:after|before)",
-    re.IGNORECASE,
-)
-"""Another year than the one beside it."""
 _DISTANCE = re.compile(r"\byears (?:before|after)\b", re.IGNORECASE)
 _ROUNDING = re.compile(
     r"\b(?P<whole>(?:the )?nearest (?:whole|integer|unit|one)|whole numbers?|integer|no decimals?)"
@@ -63,8 +56,6 @@ def find_shifts(text: str, rules: str, forms: Sequence[object], *, by_rules: boo
         yield from _find_added(_FACTOR, text, rules, "must not say {!r}: the plan multiplies and divides nothing here")
     yield from _find_added(_UNITS, text, rules, "must keep the unit: it says {!r}")
     yield from _find_added(_RANKED, text, rules, "must keep which one is meant: it says {!r}")
-    if any(isinstance(form, NextHolder) for form in forms):
-        yield from _find_added(_YEARS_BESIDE, text, rules, "must keep to the year beside the other: it says {!r}")
     if _DISTANCE.search(rules):
         yield from _find_added(_DISTANCE, text, rules, "must keep which comes first: it says {!r}")
     if not by_rules:

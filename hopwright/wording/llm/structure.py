@@ -20,8 +20,6 @@ from hopwright.planning.computation_forms import (
     EndMember,
     Extreme,
     GroupSize,
-    NextHolder,
-    NextMember,
     NextOfList,
     Rate,
     ShiftedYear,
@@ -303,7 +301,7 @@ class _Reading:
             end = "last" if form.last else "first"
             if end not in find_sides(self._hide_ends(form.column, plain)):
                 yield WordingProblem("direction", f"{called} must say '{end}'")
-        if isinstance(form, NextHolder | NextMember | NextOfList):
+        if isinstance(form, NextOfList):
             far = "last" if form.later else "first"
             if far in find_sides(sided) - allowed:  # the first before is another one than the last before
                 yield WordingProblem("direction", f"{called} must not say '{far}', which is the other end of the list")

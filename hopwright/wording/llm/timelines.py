@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from hopwright.knowledge.properties import LiteralProperty, PropertyTable
-from hopwright.planning.computation_forms import NextHolder, read_form
-from hopwright.records import Compute, Hop, ReverseLookup
+from hopwright.records import Hop, ReverseLookup
 from hopwright.wording.llm.vocabulary import Vocabulary, load_words, properties_in, stem
 
 _SLOT = re.compile(r"\{\w\}")
@@ -73,11 +72,8 @@ def describe_holder(hop: Hop, timeline: LiteralProperty, hops: Mapping[int, Hop]
 
 
 def read_hop(hop: Hop, table: PropertyTable) -> TimelineWords | None:
-    """The words of the timeline that a hop looks up, by a year or by the year beside one; None for another hop."""
+    """The words of the timeline that a hop looks up; None for another hop."""
     found = find_timeline(hop, table)
-    if found is None and isinstance(hop.derivation, Compute):
-        form = read_form(hop.derivation.expression)
-        found = table.literal[form.timeline] if isinstance(form, NextHolder) else None
     return read_timeline(found) if found is not None else None
 
 

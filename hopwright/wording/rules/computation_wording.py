@@ -10,15 +10,13 @@ from hopwright.errors import ExpressionError
 from hopwright.planning.computation_forms import (
     AgeAt,
     AgeInYear,
-    AggregateValue,
     ClaimComputation,
     Combinations,
+    Difference,
     EndMember,
     Extreme,
     GroupSize,
     Members,
-    NextHolder,
-    NextMember,
     NextOfList,
     Rate,
     ShiftedYear,
@@ -30,7 +28,7 @@ from hopwright.planning.plan import PlanStep
 from hopwright.records import Lookup, ReverseLookup
 from hopwright.records.values import EntityKind
 from hopwright.text.phrases import listed, plain_noun, pluralise, pluralise_verb, superlative
-from hopwright.wording.marks import MARK, lower_first, mark, strip_marks, upper_first
+from hopwright.wording.marks import lower_first, mark, strip_marks, upper_first
 from hopwright.wording.rules.claim_wording import ClaimVerbaliser
 from hopwright.wording.rules.frames import (
     AFTER_DEATH_FRAMES,
@@ -59,7 +57,6 @@ from hopwright.wording.rules.frames import (
     PAIR_FRAMES,
     PAIRS_FRAMES,
     SET_FRAMES,
-    SPAN_FRAMES,
     THEN_FIRST_TO_FRAMES,
     THEN_FRAMES,
     TURNED_FRAMES,
@@ -103,10 +100,6 @@ _GROUP: dict[EntityKind, str] = {
 }  # fmt: skip
 
 
-_OF_THEM = re.compile(r"^(.*the (?:first|last) of them\W?)'s (.+)$")
-"""`the last of them's immediate successor`."""
-
-
 class ComputationVerbaliser:
     """Words the computations of one text."""
 
@@ -147,22 +140,12 @@ class ComputationVerbaliser:
                 return self._pick(COUNT_FRAMES).format(names=self._names(form.members.entities), many=many)
             case Combinations():
                 return self._ask_pairs(form, say)
-            case AggregateValue():
-                return self._ask_total(form, say)
+            case Difference():
+                return self._ask_difference(form, say)
             case Rate():
                 return self._ask_rate(form, say)
             case ClaimComputation():
                 return self._claimed.ask(step, form, say)
-            case NextHolder(reference=reference):
-                moment = self._text.event(reference) if say == self._text.described else say(reference)
-                if self._text.table.literal[form.timeline].annual:
-                    return self._ask_beside(form, say)
-                head, _, rest = self._next_holder(form, moment).removeprefix("the ").partition(" that ")
-                return f"Which {head} {rest}?"
-            case NextMember(series=series, reference=reference, later=later):
-                entry = self._text.table.literal[series]
-                asked = entry.next_ask if later else entry.previous_ask
-                return self._text.fill(asked, "s", self._one(entry.series, say(reference), say))
             case NextOfList() if say == self._text.described:
                 return self._describe_next(form, NEXT_FRAMES)
             case NextOfList():
@@ -193,15 +176,6 @@ class ComputationVerbaliser:
                     self._member_predicate(form.members, form.members.entities[0], self._text.described)
                 )
                 return f"the number of those of {self._names(form.members.entities)} that {many}"
-            case NextHolder(reference=reference):
-                return self._next_holder(form, self._text.event(reference))
-            case NextMember(series=series, reference=reference, later=later):
-                entry, say = self._text.table.literal[series], self._text.described
-                told = entry.next_told if later else entry.previous_told
-                if self._text.is_told(reference) and self._finds_member(reference, series):
-                    return _OF_THEM.sub(r"the \2 of \1", told.replace("{s}", say(reference)))
-                described = self._one(entry.series, say(reference), say)
-                return self._text.fill(entry.next_np if later else entry.previous_np, "s", described)
             case NextOfList():
                 return self._describe_next(form, NEXT_PHRASES)
             case EndMember():
@@ -256,14 +230,6 @@ class ComputationVerbaliser:
         """`feature film`: what is on a list."""
         return self._text.table.entity[form.property].member.removesuffix(_BY_OWNER)
 
-    def _finds_member(self, reference: str, series: str) -> bool:
-        """Whether a hop finds a member of a series: a minister may have succeeded to another office, too."""
-        found = self._text.step(reference).derivation
-        if isinstance(form := read_computation(found), EndMember | NextMember):
-            return form.series == series
-        entry = self._text.table.entity.get(found.property) if isinstance(found, ReverseLookup) else None
-        return entry is not None and entry.series == series
-
     def _name_end(self, form: EndMember, say: Say) -> str:
         """`the last Gemini mission on which X was the pilot`."""
         text = self._text
@@ -273,35 +239,6 @@ class ComputationVerbaliser:
             shared = re.sub(rf"\bthe ((?:only )?){noun}\b", r"the \1one", shared)
         said = text.fill(text.table.entity[form.column].reverse_np, "o", shared)
         return re.sub(r"the (?:only )?", f"the {'last' if form.last else 'first'} ", said, count=1)
-
-    def _one(self, noun: str, member: str, say: Say) -> str:
-        """A member of a series described as `the one at which …`, where what it is one of has been said."""
-        if say != self._text.described:
-            return member
-        return re.sub(rf"^((?:{MARK})*)the ((?:only )?){re.escape(noun)}\b", r"\1the \2one", member)
-
-    def _ask_beside(self, form: NextHolder, say: Say) -> str:
-        """`Who won the Booker Prize the year after X died?`; `in the year after 1955` in a sub-question."""
-        asked = self._pick(self._text.table.literal[form.timeline].holder_ask)
-        return re.sub(r"(?:in|for|of) \{y\}", self._say_year_beside(form, say).replace("\\", r"\\"), asked)
-
-    def _say_year_beside(self, form: NextHolder, say: Say) -> str:
-        side = "after" if form.later else "before"
-        # A prize that is given for a year is given in that year or in the next: two may be given in one year.
-        given_for = "for {y}" in self._text.table.literal[form.timeline].holder_ask[0]
-        if say != self._text.described:
-            return f"{'for' if given_for else 'in'} the year {side} {say(form.reference)}"
-        happened = self._happened(form.reference, say).removeprefix("when ")
-        if _CLAUSE.search(strip_marks(happened)):
-            happened = self._text.event(form.reference)
-        return f"{'for ' if given_for else ''}the year {side} {happened}"
-
-    def _next_holder(self, form: NextHolder, moment: str) -> str:
-        """Who or what comes first after a moment in a timeline, or last before it."""
-        entry = self._text.table.literal[form.timeline]
-        if entry.annual:
-            return f"{entry.annual} {self._say_year_beside(form, self._text.described)}"
-        return self._pick(entry.after_np if form.later else entry.before_np).replace("{y}", moment)
 
     def group(self, reference: str) -> str:
         """So many people: `a number of people equal to …`."""
@@ -830,8 +767,6 @@ class ComputationVerbaliser:
     # ------------------------------------------------------------ time
 
     def _ask_distance(self, form: YearDistance, say: Say) -> str:
-        if len(form.moments) > 2:
-            return self._pick(SPAN_FRAMES).format(all=listed([self._moment(one, say) for one in form.moments]))
         ordered = self._in_order(form.moments)
         if (person := self._find_born(ordered[0])) and isinstance(ordered[1], str):
             happened = self._happened(ordered[1], say).removeprefix("when ")
@@ -917,11 +852,10 @@ class ComputationVerbaliser:
 
     # ------------------------------------------------------------ numbers
 
-    def _ask_total(self, form: AggregateValue, say: Say) -> str:
-        entry = self._text.table.literal[form.property]
-        templates = entry.differ if form.how == "difference" else ()
+    def _ask_difference(self, form: Difference, say: Say) -> str:
+        templates = self._text.table.literal[form.property].differ
         if not templates:
-            raise ExpressionError(f"no words for a {form.how} of {form.property}")
+            raise ExpressionError(f"no words for a difference of {form.property}")
         names = sorted((say(one) for one in form.entities), key=_has_clause)
         return self._pick(templates).replace("{a}", names[0]).replace("{b}", names[-1])
 

@@ -81,12 +81,6 @@ LATER_FRAMES = (
 )  # fmt: skip
 """Of two events of which the first is the earlier."""
 
-SPAN_FRAMES = (
-    "How many years lie between the earliest and the latest of these: {all}?",
-    "Of {all}, how many years separate the earliest from the latest?",
-    "How many years passed between the first and the last of these: {all}?",
-)
-
 COUNT_FRAMES = (
     "How many of {names} {many}?",
     "Of {names}, how many {many}?",

@@ -16,7 +16,7 @@ from hopwright.errors import ExpressionError
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.planning.computation_forms import (
     AgeAt,
-    AggregateValue,
+    Difference,
     Extreme,
     GroupSize,
     Rate,
@@ -197,7 +197,7 @@ class PictureWriter:
         form = read_computation(first.derivation)
         if isinstance(form, YearDistance):
             return _pick(frames.YEARS_BETWEEN, rng).format(a=a, b=b)
-        if isinstance(form, AggregateValue | Rate):
+        if isinstance(form, Difference | Rate):
             asks = (frames.RATIO if isinstance(form, Rate) else frames.DIFFERENCE).get(
                 self._table.literal[form.property].label, ()
             )

@@ -13,13 +13,11 @@ from dataclasses import dataclass
 from typing import Literal, Protocol, TypeVar, runtime_checkable
 
 from hopwright.errors import ExpressionError
-from hopwright.knowledge.properties import LiteralProperty, PropertyTable
+from hopwright.knowledge.properties import PropertyTable
 from hopwright.planning.computation_forms import (
     EndMember,
     Extreme,
     Form,
-    NextHolder,
-    NextMember,
     NextOfList,
     ShiftedYear,
     read_computation,
@@ -330,8 +328,6 @@ class PlanVerbaliser:
             if self.openings or len(strip_marks(question).split()) > _LONG or not self._ends_with_shared(told):
                 self.openings.clear()
                 question = self._ask_after(told)
-        elif told := self._find_member():
-            question = self._ask_after(told)
         else:
             question = self.ask(len(self._steps), self.described)
             # What has a sentence before it already gets no second one.
@@ -342,16 +338,6 @@ class PlanVerbaliser:
             return question
         opening = " ".join(self.openings)
         return f"{opening} {question if strip_marks(opening).endswith('.') else lower_first(question)}"
-
-    def _find_member(self) -> int:
-        """The hop of a chain of which a sentence tells: the member of a series from which a later one steps on; 0 where
-        there is none.
-        """
-        for step in self._steps if self._is_chain() else ():
-            form = read_computation(step.derivation)
-            if isinstance(form, NextMember) and self._read_told(self.step(form.reference).derivation):
-                return int(form.reference[3:])
-        return 0
 
     def _find_sharing(self, form: EndMember) -> int:
         """The hop of the member of a series in whose columns was found what the first or the last shares; else 0."""
@@ -417,9 +403,6 @@ class PlanVerbaliser:
             self.openings.extend(self._tell_several(told, form))
             self._told[f"hop{told}"] = f"the {'last' if form.last else 'first'} of them"
             return self.ask(len(self._steps), self.described)
-        if self._read_told(derivation):
-            self._tell_member(told)
-            return self.ask(len(self._steps), self.described)
         if isinstance(derivation, ReverseLookup) and self._tells_holder(derivation):
             scene = self.table.literal[derivation.property].holder_told.replace("{e}", self._told_event(derivation))
             self.openings.append(f"{mark([told], upper_first(scene))}.")
@@ -443,8 +426,7 @@ class PlanVerbaliser:
         scene = self._read_told(found)
         self.openings.append(f"{mark([index], upper_first(scene.replace('{o}', self.described(found.value))))}.")
         series = self.table.literal[self.table.entity[found.property].series]
-        person = f"that {plain_noun(series.series.partition(' of ')[0])}" if self._is_person(index) else "it"
-        self._told[f"hop{index}"] = f"that {series.series_short}" if self._find_end() else person
+        self._told[f"hop{index}"] = f"that {series.series_short}"
 
     def _tell_several(self, told: int, form: EndMember) -> list[str]:
         """`The runner-up in that race won more than one Tour de France.`, after a sentence on whoever it tells of where
@@ -481,9 +463,6 @@ class PlanVerbaliser:
             return ""
         entry = self.table.entity.get(found.property)
         return entry.reverse_told if entry is not None else ""
-
-    def _is_person(self, index: int) -> bool:
-        return self.names.kind(str(self._steps[index - 1].value)) == "person"
 
     def resolve(self, text: str) -> str:
         """The text with every marked name said in full the first time, and referred to after that."""
@@ -763,18 +742,10 @@ class PlanVerbaliser:
         if told and (event := self._told_event(derivation)):
             return entry.holder_when.replace("{e}", event)
         year = derivation.value if derivation.value.isdigit() else say(derivation.value)
-        short = entry.holder_short if say == self.described and form == "holder_np" and year.isdigit() else ""
-        if short and self._is_of_list_asked(entry):
-            return f"the {year} {short}"
         templates = entry.holder_ask if form == "holder_ask" else entry.holder_np
         # `the 1922 Nobel Prize`, but not `the the year in which X died Nobel Prize`.
         before = [one for one in templates if "{y} " in one] if year.isdigit() else []
         return self.pick(before or [one for one in templates if "{y} " not in one]).replace("{y}", year)
-
-    def _is_of_list_asked(self, entry: LiteralProperty) -> bool:
-        """Whether a later hop asks who came next in the list itself: `the year after the 1955 winner died`."""
-        forms = [read_form(one.derivation.expression) for one in self._steps if isinstance(one.derivation, Compute)]
-        return any(isinstance(form, NextHolder) and self.table.literal[form.timeline] is entry for form in forms)
 
     def _told_event(self, holder: ReverseLookup) -> str:
         """The event whose year somebody holds, as a clause: `X died`; empty for a year that no event gives."""

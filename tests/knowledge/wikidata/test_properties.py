@@ -53,7 +53,7 @@ def all_phrases() -> list[tuple[str, str, str, str]]:
         found += [(id, form, "", t) for form in ("more", "less") for t in getattr(literal, form)]
         found += [(id, "year_predicate", "y", t) for t in literal.year_predicate]
     for id, timeline in LITERAL:
-        forms = ("holder_ask", "holder_np", "holders_np", "after_np", "before_np")
+        forms = ("holder_ask", "holder_np", "holders_np")
         found += [(id, form, "y", t) for form in forms for t in getattr(timeline, form)]
         found += [(id, "together_np", "ay", t) for t in timeline.together_np]
     return found
