@@ -34,6 +34,22 @@ def has_inverse(property: str) -> bool:
 
 
 @functools.cache
+def list_alternatives() -> tuple[frozenset[str], ...]:
+    """Groups of properties of which a passage tells one."""
+    return tuple(map(frozenset, _load()["roles"]["alternatives"]))
+
+
+def find_calling(property: str) -> str:
+    """What the object of a credit is by calling: a composer, a novelist; empty where that says nothing."""
+    return str(_load()["callings"].get(property, ""))
+
+
+def find_owner_calling(property: str) -> str:
+    """What the owner of a list of works is by calling."""
+    return str(_load()["owners"].get(property, ""))
+
+
+@functools.cache
 def list_role(role: str) -> tuple[str, ...]:
     """The properties that play a part in passages, as the data names it: `first`, `last`, `gone`, `dull`, …."""
     return tuple(_load()["roles"][role])

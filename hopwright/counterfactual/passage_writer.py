@@ -53,7 +53,7 @@ class PassageWriter:
         clauses = [one for one in clauses if find_role(one.about) != "played" or one.fact.year not in label.split()]
         properties = [clause.about for clause in clauses]
         series = list_series(properties, self._table)
-        kind, noun = names.kind(plan.subject), strip_proper(names.noun(plan.subject))
+        kind, noun = names.kind(plan.subject), plan.calling or strip_proper(names.noun(plan.subject))
         family = find_family(series, noun, kind, properties)
         rng.shuffle(clauses)
         clauses.sort(key=lambda clause: _rank(clause.about, family))
@@ -100,7 +100,9 @@ def _choose(
     fate = rng.random()
     if second is not None and max(len(one.fact.told) for one in (first, second)) > _LONG:
         second = None
-    if second is not None and _rank(first.about, family) != _rank(second.about, family):
+    rank = _rank(first.about, family)
+    # What a family has no place for has little to do with what else it has none for.
+    if second is not None and (rank != _rank(second.about, family) or (family.frames and rank == _MIDDLE)):
         second = None
     if first.verb and second is not None and second.verb and fate < 0.5:
         subject = reference.fill("{s} ")
@@ -128,7 +130,7 @@ def _choose_frame(
     if not role or not fitting:
         return None
     scores = [
-        min(len(one.roles), 3) + 2.6 * rng.random() - (1.0 if _begins(one.text) == before else 0.0) for one in fitting
+        min(len(one.roles), 3) + 1.6 * rng.random() - (1.0 if _begins(one.text) == before else 0.0) for one in fitting
     ]
     return fitting[scores.index(max(scores))]
 
