@@ -194,7 +194,7 @@ class FactInventor:
         self._told: dict[str, set[str]] = {}
         self._listed: set[str] = set()
         self._decks: dict[str, list[list[str]]] = {}
-        self._callings: dict[str, str] = {}
+        self._callings = {plan.subject: plan.calling for plan in plans if plan.calling}
         for plan in plans:
             for triplet in plan.triplets:
                 if triplet.property in table.lists:
@@ -214,13 +214,12 @@ class FactInventor:
 
     def add_facts(self, plan: PassagePlan) -> PassagePlan:
         """The plan with facts of its subject until there are enough."""
-        gender, calling = plan.gender or self._genders.get(plan.subject, ""), plan.calling
+        gender = plan.gender or self._genders.get(plan.subject, "")
+        calling = plan.calling or self._callings.get(plan.subject, "")
         person = self.names.kind(plan.subject) == "person"
         if person and not calling and strip_proper(self.names.noun(plan.subject)) in VAGUE_NOUNS:
-            if plan.subject not in self._callings:
-                rng = random.Random(f"{self._key}:{plan.subject}:calling")
-                self._callings[plan.subject] = self._draw_words("callings", rng)
-            calling = self._callings[plan.subject]
+            calling = self._draw_words("callings", random.Random(f"{self._key}:{plan.subject}:calling"))
+            self._callings[plan.subject] = calling
         triplets, literals = [*plan.triplets, *self._share(plan)], list(plan.literals)
         wanted = _FACTS
         if self.names.kind(plan.subject) == "work":
@@ -243,7 +242,8 @@ class FactInventor:
         self._told[subject] = {option.property}
         triplet = self._state(subject, option.property, option.option)
         gender: Gender = random.Random(f"{self._key}:{subject}").choice(("female", "male")) if kind == "person" else ""
-        return PassagePlan(subject, self._invented[subject].name, gender, (triplet,), (), supporting=False)
+        name, calling = self._invented[subject].name, self._callings.get(option.like, "")
+        return PassagePlan(subject, name, gender, (triplet,), (), supporting=False, calling=calling)
 
     def settle(self, untold: Sequence[UntoldOption]) -> tuple[UntoldOption, ...]:
         """Make the wrong options of a hop the answers for others of its list; return those for which there is no other.

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any
 
+from hopwright.counterfactual.passage_frames import find_role
 from hopwright.knowledge import wikidata
 from hopwright.records.values import EntityKind
 
@@ -41,7 +42,7 @@ def list_alternatives() -> tuple[frozenset[str], ...]:
 
 def find_calling(property: str) -> str:
     """What the object of a credit is by calling: a composer, a novelist; empty where that says nothing."""
-    return str(_load()["callings"].get(property, ""))
+    return str(_load()["callings"].get(find_role(property), ""))
 
 
 def find_owner_calling(property: str) -> str:

@@ -32,6 +32,8 @@ _UNMISTAKABLE = frozenset({"person", "place", "country", "nature", "fiction", ""
 """What nobody takes an "it" for that speaks of a work or an event."""
 _NO_WORKS = frozenset({"organization", "award", "event"})
 """What nobody takes an "it" for that speaks of a film: who distributed it, what it won, where it was shown."""
+_NO_RIVALS = frozenset({"influence", "spouse"})
+"""Who is named in a life without anybody's going on to speak of them."""
 _MIDDLE = 50
 _LONG = 100
 """So many letters of a list stand in a sentence of their own."""
@@ -149,7 +151,7 @@ def _begins(text: str) -> str:
 def _is_unclear(clause: Clause, reference: Reference, kind: EntityKind) -> bool:
     """Whether a pronoun in the next sentence could mean what the clause names."""
     if reference.pronouns[0] != "it":
-        return clause.object == "person"
+        return clause.object == "person" and find_role(clause.about) not in _NO_RIVALS
     return clause.object not in (_UNMISTAKABLE | _NO_WORKS if kind == "work" else _UNMISTAKABLE)
 
 
