@@ -182,6 +182,7 @@ class _WorldAttempt:
         self._check_answers(answers)
         self._check_beside(hops, answers)
         self._check_margins(hops)
+        self._check_era(hops)
         self._check_years()
         years = {owner: self._move(owner).years for owner in dict.fromkeys(self._owners.of.values())}
         return SolvedWorld(
@@ -356,6 +357,13 @@ class _WorldAttempt:
             years = {read_year(one.value) for one in held if one.subject == answers[hop.index]}
             if isinstance(year, int) and year + wanted not in years:
                 raise _ImplausibleWorldError(f"hop {hop.index} gives somebody of another year")
+
+    def _check_era(self, hops: tuple[Hop, ...]) -> None:
+        """Nothing happens before it could."""
+        for one in (literal for hop in hops for literal in hop.evidence.literals):
+            earliest = self._table.roles.earliest_years.get(one.property, 0)
+            if earliest and (read_year(one.value) or earliest) < earliest:
+                raise _ImplausibleWorldError(f"{one.property} in {one.value[:4]}")
 
     def _check_years(self) -> None:
         """No year of the original's question is in the twin's."""
