@@ -45,6 +45,7 @@ from hopwright.wording.rules.rules_writer import EntityNaming
 # About so many facts make a passage of at least sixty words; those of works take more words each.
 _FACTS = 12
 _FACTS_OF_WORKS = (10, 12)
+_SPOUSE = "P26"
 # So many are added to a life even where a long list of works stands in it.
 _LEAST = 3
 _MODERN = 1850
@@ -362,12 +363,10 @@ class FactInventor:
         subject = plan.subject
         property = offer["property"]
         if "kind" in offer:
-            object = (
-                self._share_name(offer)
-                if "shared" in offer
-                else self._name(offer["kind"], offer["noun"], subject, property)
-            )
-            return self._state(subject, property, object)
+            if "shared" in offer:
+                return self._state(subject, property, self._share_name(offer))
+            gender = self._find_other_gender(plan, property)
+            return self._state(subject, property, self._name(offer["kind"], offer["noun"], subject, property, gender))
         if property not in self._table.literal:  # it stands in passages alone
             words = offer.get("words", "")
             drawn = self._draw_words(words, rng) if words else str(_draw_number(rng, offer["low"], offer["high"]))
@@ -418,9 +417,14 @@ class FactInventor:
             self._common[key] = self._name(offer["kind"], offer["noun"], "all", offer["property"])
         return self._common[key]
 
-    def _name(self, kind: EntityKind, noun: str, subject: str, property: str) -> str:
-        id = next(self._ids)
-        name = self._namer.name(f"{self._key}:{subject}:{property}", "", kind, noun=noun, refuse=self._rules.refuse)
+    def _find_other_gender(self, plan: PassagePlan, property: str) -> Gender:
+        """The gender of an invented spouse; empty for anybody else, and where nobody knows."""
+        others: Mapping[str, Gender] = {"female": "male", "male": "female"} if property == _SPOUSE else {}
+        return others.get(plan.gender or self._genders.get(plan.subject, ""), "")
+
+    def _name(self, kind: EntityKind, noun: str, subject: str, property: str, gender: Gender = "") -> str:
+        id, key = next(self._ids), f"{self._key}:{subject}:{property}"
+        name = self._namer.name(key, "", kind, noun=noun, gender=gender, refuse=self._rules.refuse)
         assert name is not None
         self._rules.use(name)
         self._invented[id] = _Invented(name, kind, noun)
