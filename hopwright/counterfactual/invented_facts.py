@@ -18,8 +18,16 @@ from importlib import resources
 from typing import Any
 
 from hopwright.counterfactual.option_passages import UntoldOption
+from hopwright.counterfactual.passage_clauses import VAGUE_NOUNS
 from hopwright.counterfactual.passage_phrases import list_role
-from hopwright.counterfactual.passages import HopPassages, PassagePlan, RivalFact, find_redundant, list_conditions
+from hopwright.counterfactual.passages import (
+    CREW,
+    HopPassages,
+    PassagePlan,
+    RivalFact,
+    find_redundant,
+    list_conditions,
+)
 from hopwright.counterfactual.real_names import list_series
 from hopwright.counterfactual.renamed_entities import AliasSource, NameRules, find_gender
 from hopwright.counterfactual.shifts import LAST_YEAR, DateShift, read_year, set_number, shift_date, shift_number
@@ -34,8 +42,12 @@ from hopwright.text.articles import definite
 from hopwright.text.phrases import plain_noun
 from hopwright.wording.rules.rules_writer import EntityNaming
 
-# About so many facts make a passage of at least sixty words.
+# About so many facts make a passage of at least sixty words; those of works take more words each.
 _FACTS = 12
+_FACTS_OF_WORKS = (10, 12)
+_SPOUSE = "P26"
+# So many are added to a life even where a long list of works stands in it.
+_LEAST = 3
 _MODERN = 1850
 # What is told of the kind fits all nouns of these, too.
 _EXTENDED = frozenset({"organization", "team", "transport"})
@@ -182,6 +194,8 @@ class FactInventor:
         self._years: dict[str, list[int]] = {}
         self._told: dict[str, set[str]] = {}
         self._listed: set[str] = set()
+        self._decks: dict[str, list[list[str]]] = {}
+        self._callings = {plan.subject: plan.calling for plan in plans if plan.calling}
         for plan in plans:
             for triplet in plan.triplets:
                 if triplet.property in table.lists:
@@ -202,8 +216,16 @@ class FactInventor:
     def add_facts(self, plan: PassagePlan) -> PassagePlan:
         """The plan with facts of its subject until there are enough."""
         gender = plan.gender or self._genders.get(plan.subject, "")
+        calling = plan.calling or self._callings.get(plan.subject, "")
+        person = self.names.kind(plan.subject) == "person"
+        if person and not calling and strip_proper(self.names.noun(plan.subject)) in VAGUE_NOUNS:
+            calling = self._draw_words("callings", random.Random(f"{self._key}:{plan.subject}:calling"))
+            self._callings[plan.subject] = calling
         triplets, literals = [*plan.triplets, *self._share(plan)], list(plan.literals)
-        missing = _FACTS - len(triplets) - len(literals)
+        wanted = _FACTS
+        if self.names.kind(plan.subject) == "work":
+            wanted = random.Random(f"{self._key}:{plan.subject}:length").randint(*_FACTS_OF_WORKS)
+        missing = max(wanted - len(triplets) - len(literals), _LEAST if person else 0)
         for fact in self._invent(plan):
             if missing <= 0:
                 break
@@ -212,7 +234,7 @@ class FactInventor:
             else:
                 literals.append(fact)
             missing -= 1
-        return replace(plan, gender=gender, triplets=tuple(triplets), literals=tuple(literals))
+        return replace(plan, gender=gender, calling=calling, triplets=tuple(triplets), literals=tuple(literals))
 
     def tell_of(self, option: UntoldOption) -> PassagePlan:
         """A plan about somebody or something made up of which a wrong option is true."""
@@ -221,7 +243,8 @@ class FactInventor:
         self._told[subject] = {option.property}
         triplet = self._state(subject, option.property, option.option)
         gender: Gender = random.Random(f"{self._key}:{subject}").choice(("female", "male")) if kind == "person" else ""
-        return PassagePlan(subject, self._invented[subject].name, gender, (triplet,), (), supporting=False)
+        name, calling = self._invented[subject].name, self._callings.get(option.like, "")
+        return PassagePlan(subject, name, gender, (triplet,), (), supporting=False, calling=calling)
 
     def settle(self, untold: Sequence[UntoldOption]) -> tuple[UntoldOption, ...]:
         """Make the wrong options of a hop the answers for others of its list; return those for which there is no other.
@@ -284,7 +307,7 @@ class FactInventor:
         series = list_series(told, self._table)
         offers = list(_find_sorted_offers(series | told))
         offers = offers or list(_find_offers(self.names.kind(subject), strip_proper(self.names.noun(subject))))
-        rng.shuffle(offers)
+        offers.sort(key=lambda offer: rng.random() / offer.get("weight", 1))
         sizes = {*list_role("sizes")}
         barred = self._asked | add_alike(told) | (sizes if told & sizes else set())
         barred |= find_redundant(told | self._asked)
@@ -299,12 +322,37 @@ class FactInventor:
         year = self._find_year(subject)
         offers = [one for one in offers if one["property"] not in barred and one.get("unless") not in told]
         offers = [one for one in offers if one.get("since", year) <= year]
+        offers = self._thin_crew(subject, offers)
         sized = next((offer for offer in offers if offer["property"] in sizes), None)
         offers = [offer for offer in offers if offer is sized or offer["property"] not in sizes]
         for place, offer in enumerate(offers):
             if place == len(facts):
                 facts.append(self._draw(plan, offer, random.Random(f"{self._key}:{subject}:{place}")))
             yield facts[place]
+
+    def _thin_crew(self, subject: str, offers: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+        """The offers with few of a film's crew beside those that are told already."""
+        crew = {*list_role("crew")}
+        told = self._told.get(subject, set()) | {one.property for one in self._shared.get(subject, ())}
+        free = CREW + random.Random(f"{self._key}:{subject}:crew").choice((-1, 0, 1)) - len(told & crew)
+        kept = []
+        for offer in offers:
+            free -= offer["property"] in crew
+            if free >= 0 or offer["property"] not in crew:
+                kept.append(offer)
+        return kept
+
+    def _draw_words(self, name: str, rng: random.Random) -> str:
+        """Something in words, as few times the same in one world as can be."""
+        parts = _load()["words"][name]
+        if name not in self._decks:
+            self._decks[name] = [[] for _ in parts]
+        drawn = []
+        for deck, part in zip(self._decks[name], parts, strict=True):
+            if not deck:
+                deck.extend(rng.sample(part, len(part)))
+            drawn.append(deck.pop())
+        return " ".join(drawn)
 
     def _find_year(self, subject: str) -> int:
         """When an event took place, by its dates or its name; now for what has neither."""
@@ -315,15 +363,15 @@ class FactInventor:
         subject = plan.subject
         property = offer["property"]
         if "kind" in offer:
-            object = (
-                self._share_name(offer)
-                if "shared" in offer
-                else self._name(offer["kind"], offer["noun"], subject, property)
-            )
-            return self._state(subject, property, object)
+            if "shared" in offer:
+                return self._state(subject, property, self._share_name(offer))
+            gender = self._find_other_gender(plan, property)
+            return self._state(subject, property, self._name(offer["kind"], offer["noun"], subject, property, gender))
         if property not in self._table.literal:  # it stands in passages alone
-            drawn = str(_draw_number(rng, offer["low"], offer["high"]))
-            facts = {"subject": subject, "property": property, "value": drawn, "datatype": "decimal"}
+            words = offer.get("words", "")
+            drawn = self._draw_words(words, rng) if words else str(_draw_number(rng, offer["low"], offer["high"]))
+            facts = {"subject": subject, "property": property, "value": drawn}
+            facts["datatype"] = "string" if words else "decimal"
             return LiteralFact.model_validate({**facts, "subject_label": "", "property_label": property})
         entry = self._table.literal[property]
         value, datatype = "", "decimal"
@@ -369,9 +417,14 @@ class FactInventor:
             self._common[key] = self._name(offer["kind"], offer["noun"], "all", offer["property"])
         return self._common[key]
 
-    def _name(self, kind: EntityKind, noun: str, subject: str, property: str) -> str:
-        id = next(self._ids)
-        name = self._namer.name(f"{self._key}:{subject}:{property}", "", kind, noun=noun, refuse=self._rules.refuse)
+    def _find_other_gender(self, plan: PassagePlan, property: str) -> Gender:
+        """The gender of an invented spouse; empty for anybody else, and where nobody knows."""
+        others: Mapping[str, Gender] = {"female": "male", "male": "female"} if property == _SPOUSE else {}
+        return others.get(plan.gender or self._genders.get(plan.subject, ""), "")
+
+    def _name(self, kind: EntityKind, noun: str, subject: str, property: str, gender: Gender = "") -> str:
+        id, key = next(self._ids), f"{self._key}:{subject}:{property}"
+        name = self._namer.name(key, "", kind, noun=noun, gender=gender, refuse=self._rules.refuse)
         assert name is not None
         self._rules.use(name)
         self._invented[id] = _Invented(name, kind, noun)

@@ -37,6 +37,7 @@ _OF_PERSON = re.compile(r"\bthe (first|last|radio|doctoral)? ?(\w+) of \{it\}$")
 _CHOICE = re.compile(r"^the (?P<who>.+) whose (?P<act>choice|nominee) for (?P<what>.+) was \{s\}$")
 _IN_OFFICE = re.compile(r"^the (?P<who>.+) in office when (?P<what>.+) was first chaired by \{s\}$")
 _JOINT = re.compile(r" (?:represented|launched|awarded|of|who|whom|that|which|where|at|in|for|on|under|after) ")
+_ROLE = re.compile(r"\{o\} as (?:(its|an?) )?([\w -]+)$")
 Form = Literal["post", "verb", "own", "fronted"]
 
 
@@ -141,6 +142,8 @@ class ClauseMaker:
             worded = entry.worded(subject, object)
             has = "had" if worded.series else "has"
             phrases = derive_phrases(worded.predicate or (f"{has} {{o}} as {{its}} {worded.label}",), worded.np)
+        if many:
+            phrases = {form: tuple(map(_pluralise_role, wordings)) for form, wordings in phrases.items()}
         # A sentence with one subject or one complement has no place for several.
         own = [one for one in phrases.get("own", ()) if not many or "{are}" in one or "include {o}" in one]
         return Clause(
@@ -157,7 +160,7 @@ class ClauseMaker:
         entry = self._table.literal.get(literal.property)
         phrases = find_phrases(literal.property, kind)
         if entry is None:  # what is invented for passages alone
-            told = render(int(literal.value))
+            told = literal.value if literal.datatype == "string" else render(int(literal.value))
             return _fill(literal.property, phrases, "in", told, ToldFact(told))
         value = self._table.read(literal)
         if value is None:
@@ -241,6 +244,12 @@ def _split_head(np: str) -> tuple[str, str, str]:
 def _admit_days(predicate: str) -> str:
     """A predicate for a year as one for a day, too: `was launched in {y}`."""
     return predicate.replace("in {y}", "{on} {o}").replace("{y}", "{o}")
+
+
+def _pluralise_role(wording: str) -> str:
+    """`had {o} as an executive producer` as it is said of several."""
+    wording = wording.replace("the voice of {o}", "the voices of {o}")
+    return _ROLE.sub(lambda match: f"{{o}} as {'its ' if match[1] == 'its' else ''}{pluralise(match[2])}", wording)
 
 
 def _say_of_one(phrases: Mapping[str, tuple[str, ...]], object: EntityKind) -> Mapping[str, tuple[str, ...]]:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any
 
+from hopwright.counterfactual.passage_frames import find_role
 from hopwright.knowledge import wikidata
 from hopwright.records.values import EntityKind
 
@@ -31,6 +32,22 @@ def find_phrases(property: str, kind: EntityKind) -> Mapping[str, tuple[str, ...
 def has_inverse(property: str) -> bool:
     """Whether a passage about the object of a property can tell it."""
     return "inverse" in _load().get(property, {})
+
+
+@functools.cache
+def list_alternatives() -> tuple[frozenset[str], ...]:
+    """Groups of properties of which a passage tells one."""
+    return tuple(map(frozenset, _load()["roles"]["alternatives"]))
+
+
+def find_calling(property: str) -> str:
+    """What the object of a credit is by calling: a composer, a novelist; empty where that says nothing."""
+    return str(_load()["callings"].get(find_role(property), ""))
+
+
+def find_owner_calling(property: str) -> str:
+    """What the owner of a list of works is by calling."""
+    return str(_load()["owners"].get(property, ""))
 
 
 @functools.cache

@@ -22,6 +22,7 @@ from hopwright.counterfactual.surrogate_names import split_person
 from hopwright.counterfactual.twin_wording import strip_proper
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.records import LiteralFact, Passage, Triplet
+from hopwright.records.values import EntityKind
 from hopwright.text.phrases import sentence as capitalise
 from hopwright.wording.rules.rules_writer import EntityNaming
 
@@ -29,6 +30,10 @@ _PRONOUNS = {"female": ("she", "her", "her"), "male": ("he", "him", "his")}
 _PERFECT = re.compile(r"(?:\w+ed|had|been|taken|won|lost|made|held|built|shot|written|born|set)\b")
 _UNMISTAKABLE = frozenset({"person", "place", "country", "nature", "fiction", ""})
 """What nobody takes an "it" for that speaks of a work or an event."""
+_NO_WORKS = frozenset({"organization", "award", "event"})
+"""What nobody takes an "it" for that speaks of a film: who distributed it, what it won, where it was shown."""
+_NO_RIVALS = frozenset({"influence", "spouse"})
+"""Who is named in a life without anybody's going on to speak of them."""
 _MIDDLE = 50
 _LONG = 100
 """So many letters of a list stand in a sentence of their own."""
@@ -53,19 +58,21 @@ class PassageWriter:
         clauses = [one for one in clauses if find_role(one.about) != "played" or one.fact.year not in label.split()]
         properties = [clause.about for clause in clauses]
         series = list_series(properties, self._table)
-        kind, noun = names.kind(plan.subject), strip_proper(names.noun(plan.subject))
+        kind, noun = names.kind(plan.subject), plan.calling or strip_proper(names.noun(plan.subject))
         family = find_family(series, noun, kind, properties)
         rng.shuffle(clauses)
         clauses.sort(key=lambda clause: _rank(clause.about, family))
         reference = _refer_to(plan, names, label, family.called.get(noun, noun), rng)
         opener = Opener(reference, family, kind, label, rng)
         opening = list(opener.open(clauses))
-        sentences = [*opening, *_continue(clauses, family, reference, rng)]
+        sentences = [*opening, *_continue(clauses, family, reference, kind, rng)]
         text = " ".join(f"{capitalise(one).removesuffix('.')}." for one in sentences)
         return Passage(title=label, text=text, supporting=plan.supporting)
 
 
-def _continue(clauses: list[Clause], family: FrameFamily, reference: Reference, rng: random.Random) -> Iterator[str]:
+def _continue(
+    clauses: list[Clause], family: FrameFamily, reference: Reference, kind: EntityKind, rng: random.Random
+) -> Iterator[str]:
     """The sentences after the first, in which clauses stand together, alone or in pairs."""
     rest = [clause for clause in clauses if clause.own or clause.verb or find_role(clause.about)]
     used: set[str] = set()
@@ -78,7 +85,7 @@ def _continue(clauses: list[Clause], family: FrameFamily, reference: Reference, 
             continue
         yield text
         before = _begins(text)
-        reference.unclear = any(_is_unclear(clause, reference) for clause in told)
+        reference.unclear = any(_is_unclear(clause, reference, kind) for clause in told)
 
 
 def _choose(
@@ -100,7 +107,9 @@ def _choose(
     fate = rng.random()
     if second is not None and max(len(one.fact.told) for one in (first, second)) > _LONG:
         second = None
-    if second is not None and _rank(first.about, family) != _rank(second.about, family):
+    rank = _rank(first.about, family)
+    # What a family has no place for has little to do with what else it has none for.
+    if second is not None and (rank != _rank(second.about, family) or (family.frames and rank == _MIDDLE)):
         second = None
     if first.verb and second is not None and second.verb and fate < 0.5:
         subject = reference.fill("{s} ")
@@ -128,7 +137,7 @@ def _choose_frame(
     if not role or not fitting:
         return None
     scores = [
-        min(len(one.roles), 3) + 2.6 * rng.random() - (1.0 if _begins(one.text) == before else 0.0) for one in fitting
+        min(len(one.roles), 3) + 1.6 * rng.random() - (1.0 if _begins(one.text) == before else 0.0) for one in fitting
     ]
     return fitting[scores.index(max(scores))]
 
@@ -139,10 +148,11 @@ def _begins(text: str) -> str:
     return "it" if word == "{s}" else "its" if word == "{its}" else word.lower()
 
 
-def _is_unclear(clause: Clause, reference: Reference) -> bool:
+def _is_unclear(clause: Clause, reference: Reference, kind: EntityKind) -> bool:
     """Whether a pronoun in the next sentence could mean what the clause names."""
-    person = reference.pronouns[0] != "it"
-    return clause.object == "person" if person else clause.object not in _UNMISTAKABLE
+    if reference.pronouns[0] != "it":
+        return clause.object == "person" and find_role(clause.about) not in _NO_RIVALS
+    return clause.object not in (_UNMISTAKABLE | _NO_WORKS if kind == "work" else _UNMISTAKABLE)
 
 
 def _rank(property: str, family: FrameFamily) -> int:

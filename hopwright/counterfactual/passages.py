@@ -8,13 +8,20 @@ seed alone, so the same passages can be worded again in another world.
 
 from __future__ import annotations
 
+import datetime as dt
 import random
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from hopwright.counterfactual.passage_frames import list_properties
-from hopwright.counterfactual.passage_phrases import has_inverse, list_role
+from hopwright.counterfactual.passage_phrases import (
+    find_calling,
+    find_owner_calling,
+    has_inverse,
+    list_alternatives,
+    list_role,
+)
 from hopwright.counterfactual.renamed_entities import find_gender
 from hopwright.counterfactual.surrogate_names import Gender
 from hopwright.knowledge.properties import PropertyTable
@@ -30,8 +37,15 @@ RIVALS = 2
 # A passage tells so many facts where the graph has them, so many of them dates and numbers that nobody asked for.
 _FACTS = 7
 _CONTEXT = 2
+# So many of a film's crew are told where no hop needs more.
+CREW = 3
 _POOL = 40
 _TRIES = 8
+_NEAR = 40
+"""Of so many others with a number, the nearest is told of."""
+_SETTLED = frozenset(
+    "city town village municipality commune capital settlement state province county island region".split()
+)
 _SENSELESS = {"country": "not_of_countries", "transport": "not_of_transport", "work": "not_of_works"}
 """Kinds of subjects of which some properties say nothing that makes sense."""
 _ENTITY = re.compile(r"^Q[0-9A-Za-z_]+$")
@@ -42,7 +56,8 @@ _HOP = re.compile(r"^hop([1-8])$")
 class PassagePlan:
     """What one passage tells: facts about one subject, those that a hop rests on first.
 
-    triplets are the item's own where `supporting`, followed by those that only give context.
+    triplets are the item's own where `supporting`, followed by those that only give context. calling: what the item
+    says that somebody is, empty where it says nothing.
     """
 
     subject: str
@@ -51,6 +66,7 @@ class PassagePlan:
     triplets: tuple[Triplet, ...]
     literals: tuple[LiteralFact, ...]
     supporting: bool
+    calling: str = ""
 
     @property
     def evidence(self) -> Evidence:
@@ -186,11 +202,19 @@ class PassagePlanner:
             return
         property, subject = literals[0].property, literals[0].subject
         pool = self._moves.measured(property, self._moves.kinds.sort(subject))
-        for _ in range(_TRIES if pool else 0):
-            other = pool[rng.randrange(len(pool))]
+        drawn = [pool[rng.randrange(len(pool))] for _ in range(_NEAR if pool else 0)]
+        # Somebody who died two centuries before is no rival of whoever died last year.
+        near = self._read_number(literals[0])
+        drawn.sort(key=lambda other: abs(self._read_number(self._graph.literals(other, property)[0]) - near))
+        for other in dict.fromkeys(drawn):
             if wanted and scope.admits(other):
                 wanted -= 1
                 yield self._fill(other, (), self._graph.literals(other, property), scope, asked, rng)
+
+    def _read_number(self, literal: LiteralFact) -> float:
+        """A literal as a number, a date as its year."""
+        value = self._table.read(literal)
+        return float(value.year if isinstance(value, dt.date) else value or 0)
 
     def _fill(
         self,
@@ -208,6 +232,8 @@ class PassagePlanner:
         wanted = max(_FACTS - len(triplets) - len(literals), 1)
         found: dict[str, list[tuple[str, str, str]]] = {}
         barred = add_alike(told) | asked | {*list_role("dull")} | find_redundant(told | asked)
+        crew, settings = {*list_role("crew")}, {*list_role("settings")}
+        free = CREW - len(told & crew)
         kind = self._moves.kinds.kind(subject)
         if kind in _SENSELESS:
             barred |= {*list_role(_SENSELESS[kind])}
@@ -232,18 +258,33 @@ class PassagePlanner:
         for name in self._order_context(found, scope, rng):
             if wanted <= 0:
                 break
-            if name in said:  # a birthplace is told once
+            if name in said or (name in crew and free <= 0):  # a birthplace is told once
                 continue
             most = rng.choice((1, 1, 2))
             for first, property, second in found[name]:
                 other = second if first == subject else first
+                if name in settings and not self._is_settled(other):
+                    continue
                 if most and scope.admits(other, again=self._is_column(name)):
                     most -= 1
                     scope.take(other, self._graph.label(other))
                     context.append(name_triplet(self._graph, first, property, second))
-                    said |= add_alike({property})
+                    said |= add_alike({property}) | find_redundant({property})
+                    free -= name in crew and first == subject
+                    most = 0 if name in settings else most
             wanted -= bool(context) and context[-1].property == name.partition(" ")[0]
-        return self._make(subject, (*triplets, *context), (*literals, *more), supporting=supporting)
+        told_facts = (*triplets, *context)
+        calling = scope.callings.get(subject, "")
+        if kind == "person" and not calling and self._moves.kinds.noun(subject) == "person":
+            into = self._graph.in_edges_spread(subject, _POOL)
+            calling = next(filter(None, (find_calling(property) for property, _ in into)), "")
+        gender = find_gender(subject, self._graph)
+        label = self._graph.label(subject)
+        return PassagePlan(subject, label, gender, told_facts, (*literals, *more), supporting, calling)
+
+    def _is_settled(self, id: str) -> bool:
+        """Whether a place is a town, a state or the like."""
+        return self._moves.kinds.kind(id) == "country" or self._moves.kinds.noun(id).split()[-1] in _SETTLED
 
     def _is_column(self, name: str) -> bool:
         entry = self._table.entity.get(name)
@@ -256,13 +297,6 @@ class PassagePlanner:
         columns = [name for name in sorted(found) if self._is_column(name)]
         random.Random(scope.key).shuffle(columns)
         return [*columns, *(name for name in rng.sample(sorted(found), len(found)) if name not in set(columns))]
-
-    def _make(
-        self, subject: str, triplets: Sequence[Triplet], literals: Sequence[LiteralFact], *, supporting: bool
-    ) -> PassagePlan:
-        label = self._graph.label(subject)
-        gender = find_gender(subject, self._graph)
-        return PassagePlan(subject, label, gender, tuple(triplets), tuple(literals), supporting)
 
     def _tell(self, edge: Edge) -> Triplet:
         return name_triplet(self._graph, edge.subject, edge.property, edge.object)
@@ -281,9 +315,21 @@ def find_redundant(told: Set[str]) -> Set[str]:
     degrees = {*list_properties("undergraduate"), *list_properties("doctorate")}
     if told & degrees:
         found |= {*list_properties("school")}
-    if told & {*list_role("one_place")}:
-        found |= {*list_role("one_place")}
+    found = found.union(*(group for group in list_alternatives() if told & group))
     return found - told
+
+
+def list_callings(item: Item) -> dict[str, str]:
+    """Person → what the item says that she or he is: whoever directed a film in it is no cinematographer there."""
+    found: dict[str, str] = {}
+    told = [one for hop in item.hops for one in hop.evidence.triplets]
+    for one in told:
+        if calling := find_owner_calling(one.property):
+            found.setdefault(one.subject, calling)
+    for one in told:
+        if calling := find_calling(one.property):
+            found.setdefault(one.object, calling)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,6 +410,7 @@ class _PassageNameScope:
         self.aged = {one.subject for one in computed if one.property == roles.birth} - dead
         """Whose birth a computation reads while nothing in the item tells of their death."""
         self.key = item.id
+        self.callings = list_callings(item)
         self._label_of: dict[str, str] = {}
         self._taken: set[str] = set()
         for hop in item.hops:

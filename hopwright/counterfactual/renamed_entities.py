@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from hopwright.counterfactual.failures import TwinError
@@ -13,6 +13,7 @@ from hopwright.counterfactual.surrogate_names import (
     DatedName,
     Gender,
     SurrogateNameGenerator,
+    find_used_noun,
     is_class_word,
     is_generic_name,
     read_dated_name,
@@ -108,6 +109,7 @@ def collect_renamed_entities(
         for distractor in hop.distractors:
             if hop.answer_type == "entity" and not distractor.id:
                 unknown.setdefault(distractor.text, hop.answer_id)
+    used = _find_uses(item)
     owners: dict[str, str] = {}
     members: list[RenamedEntity] = []
     for id, written in labels.items():
@@ -115,7 +117,8 @@ def collect_renamed_entities(
             if owners.setdefault(label, id) != id:
                 raise TwinError("twin_ambiguous", f"{label!r} stands for both {owners[label]} and {id}")
         if id not in common:
-            members.append(make_renamed_entity(id, tuple(written), id, names, find_gender(id, graph)))
+            member = make_renamed_entity(id, tuple(written), id, names, find_gender(id, graph))
+            members.append(replace(member, noun=used.get(id) or used.get(member.kind) or member.noun))
     # Of what only a text is known, the kind is that of the answer that it competes with.
     members += [make_renamed_entity("", (text,), like, names) for text, like in unknown.items() if text not in owners]
     return tuple(members)
@@ -310,6 +313,15 @@ def _list_written(item: Item) -> Iterator[tuple[str, str]]:
         for distractor in hop.distractors:
             if distractor.id:
                 yield distractor.id, distractor.text
+
+
+def _find_uses(item: Item) -> dict[str, str]:
+    """Entity, or the kind of all works of an item that tells of title roles → the noun that its name must suit."""
+    found: dict[str, str] = {}
+    for triplet in (one for hop in item.hops for one in hop.evidence.triplets):
+        if noun := find_used_noun(triplet.property):
+            found["work" if noun == "title role" else triplet.object] = noun
+    return found
 
 
 def _find_common(item: Item, labels: Mapping[str, Mapping[str, None]]) -> set[str]:

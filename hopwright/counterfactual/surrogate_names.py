@@ -74,6 +74,8 @@ class _Inventory:
     adjectives: tuple[str, ...]
     taken: frozenset[str]
     nouns: tuple[str, ...]
+    people: tuple[str, ...]
+    used: dict[str, str]
     frames: dict[str, tuple[str, ...]]
     kinds: dict[str, tuple[str, ...]]
     head: frozenset[str]
@@ -229,6 +231,11 @@ def is_class_word(word: str) -> bool:
     return word in _load().keep or word in _load().joint or word.strip("().,").lower() in _load().heads
 
 
+def find_used_noun(property: str) -> str:
+    """As what something is named that a fact uses: what distributes a film is no steel works."""
+    return _load().used.get(property, "")
+
+
 def is_generic_name(alias: str) -> bool:
     """Whether an alias is but one word for what a thing is ("Lake", "the City"): it is left in every other lake's
     name.
@@ -296,6 +303,8 @@ def _fill_frame(rng: random.Random, feel: _NameStyle, frame: str, inventory: _In
                 said[part] = rng.choice(inventory.adjectives)
             case "n":
                 said[part] = rng.choice(inventory.nouns)
+            case "p":
+                said[part] = rng.choice(inventory.people)
             case "e":
                 said[part] = rng.randint(2, 9)
             case _:
@@ -336,6 +345,8 @@ def _name_person(rng: random.Random, feel: _NameStyle, label: str, gender: Gende
     inventory = _load()
     tokens = _STYLED.sub("", label).split() or ["Given", "Family"]
     tokens = tokens[1:6] if len(tokens) > 1 and tokens[0] in _TITLES else tokens[:5]
+    # Beside people of two names, one with a single name would seem cut off.
+    tokens = ["Given", *tokens] if tokens == label.split() and len(tokens) == 1 else tokens
     words: list[str] = []
     given = gender or rng.choice(("female", "male"))
     last = max((i for i, token in enumerate(tokens) if not _is_suffix(token.strip(","))), default=0)
@@ -427,6 +438,8 @@ def _load() -> _Inventory:
         adjectives=tuple(raw["words"]["adjective"]),
         taken=frozenset(raw["words"]["taken"]),
         nouns=tuple(raw["words"]["noun"]),
+        people=tuple(raw["words"]["person"]),
+        used=raw["used"],
         frames={noun: tuple(frames) for noun, frames in raw["frames"].items()},
         kinds={kind: tuple(frames) for kind, frames in raw["kinds"].items()},
         head=frozenset(raw["keep"]["head"]),

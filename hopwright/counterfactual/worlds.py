@@ -180,6 +180,7 @@ class _WorldAttempt:
             raise _ImplausibleWorldError("a number that a later hop asks for was used by an earlier one")
         self._check_answers(answers)
         self._check_margins(hops)
+        self._check_era(hops)
         self._check_years()
         years = {owner: self._move(owner).years for owner in dict.fromkeys(self._owners.of.values())}
         return SolvedWorld(
@@ -342,6 +343,13 @@ class _WorldAttempt:
                 raise _ImplausibleWorldError(f"hop {hop.index} gives {text}, which the plan brings with it")
             if text != hop.answer and (text in stated or replace_number(self._item.question, text, "")[1]):
                 raise _ImplausibleWorldError(f"the question mentions {text}, which is now an answer")
+
+    def _check_era(self, hops: tuple[Hop, ...]) -> None:
+        """Nothing happens before it could."""
+        for one in (literal for hop in hops for literal in hop.evidence.literals):
+            earliest = self._table.roles.earliest_years.get(one.property, 0)
+            if earliest and (read_year(one.value) or earliest) < earliest:
+                raise _ImplausibleWorldError(f"{one.property} in {one.value[:4]}")
 
     def _check_years(self) -> None:
         """No year of the original's question is in the twin's."""

@@ -71,6 +71,8 @@ class PropertyRoles:
     """Words that say a relation and are in none of its names, by property; empty where it needs no words."""
     latest_years: Mapping[str, int] = field(default_factory=dict)
     """Dates that cannot be later than a year in a world of adults and finished careers, by property."""
+    earliest_years: Mapping[str, int] = field(default_factory=dict)
+    """Dates that cannot be earlier than a year, by property: nobody flew into space before there were rockets."""
     release: str = ""
     """The date on which a work was published or released."""
     ties: frozenset[str] = frozenset()

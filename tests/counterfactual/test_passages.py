@@ -108,6 +108,18 @@ def test_twins_are_proven_with_their_passages(twins: list[Item], services: TwinS
     assert proof.twins == len(twins) and proof.passages > 4 * len(twins) and proof.surrogates > 8 * len(twins)
 
 
+def test_nobody_flies_into_space_before_there_were_rockets(twins: list[Item]) -> None:
+    launches = [one for twin in twins for hop in twin.hops for one in hop.evidence.literals if one.property == "P619"]
+    assert all(int(one.value[:4]) >= 1957 for one in launches)
+
+
+def test_every_life_says_what_its_subject_was(twins: list[Item], with_passages: list[Item]) -> None:
+    lives = [one.text for twin in twins for one in list_passages(twin) if re.search(r" (?:she|he) ", one.text)]
+    assert lives
+    for text in lives:
+        assert re.search(r" (?:is|was) an? [a-z]+", re.split(r"(?<=[a-z0-9])[.] ", text)[0]), text
+
+
 def test_passages_of_twins_tell_the_same_story(with_passages: list[Item], twins: list[Item]) -> None:
     originals = {item.id: item for item in with_passages}
     for twin in twins:

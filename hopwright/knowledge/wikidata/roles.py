@@ -206,6 +206,7 @@ ROLES = PropertyRoles(
         }
     ),
     latest_years=MappingProxyType({BIRTH: 2004, WORK_START: 2020}),
+    earliest_years=MappingProxyType({"P619": 1957, "P620": 1957}),
 )
 
 _SUCCEEDED = {
