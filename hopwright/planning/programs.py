@@ -363,11 +363,9 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
     names = Counter(one.name for one in operations)
     computing = sum(bool(one.kind) for one in operations)
     size = len(operations)
-    # Whose first film it is costs no look-up: what was made last with who edited it, and what came next, is one way.
-    from_end = operations[0].name == "end-of-named"
-    if not 1 <= computing - from_end <= (1 if size <= 2 else 2 if size <= 5 else 3):
+    if not 1 <= computing <= (1 if size <= 2 else 2 if size <= 5 else 3):
         return False
-    if size - computing + from_end < (2 if size >= 4 else 1):
+    if size - computing < (2 if size >= 4 else 1):
         return False
     roots = sum(not one.takes for one in operations)
     if roots > 1 and names["first-of"] and (operations[0].name != "first-of" or names["lead"]):
@@ -381,11 +379,12 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
         return False  # what came next with one partner is asked where the works with another have ended
     if len(of_two) > 1:
         return False  # what the partner of two made with a third
-    if from_end and [one.name for one in operations[2:3]] != ["joint-with-named"]:
+    from_end = operations[0].name == "end-of-named"
+    if from_end and [one.name for one in operations[2:]] != ["joint-with-named", "extend"]:
         return False  # who worked on somebody's first film is asked for to see what else the two made
     if not from_end and any(before.name == "extend" for place in of_two for before in operations[:place]):
         return False  # what two made together is asked of who had a part in a named work, not in one to be found
-    if any([one.name for one in operations[place + 1 : place + 3]] == ["extend", "extend"] for place in of_two):
+    if of_two and [one.name for one in operations[of_two[-1] + 1 :]][-2:] == ["extend", "extend"]:
         return False  # where whoever scored the last film of two was born is a step too many
     if any(
         one.name == "next-after-joint" and (not place or operations[place - 1].name not in JOINT_OPERATIONS)

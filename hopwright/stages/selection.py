@@ -394,7 +394,7 @@ def _find_step(forms: Sequence[Form | None], steps: Sequence[Mapping[str, Any]])
     if isinstance(first := forms[0], Extreme) and first.members is not None and len(forms) > 1:
         return "begin with somebody's first or last film"
     for form in forms:
-        if isinstance(form, Extreme | GroupSize) and form.moment:
+        if isinstance(form, Extreme | GroupSize) and form.moment and not (form.members and form.members.partner):
             return "choose by a moment"
         if isinstance(form, EndMember):
             alike = steps[int(form.reference[3:]) - 1]["property"] == form.column
