@@ -87,12 +87,6 @@ class ListSlips:
         """Of the works among which a hop chooses what two made together, those that the question names (`used`)."""
         return [one for one in self._list_theirs(hop, others) if one in used]
 
-    def count_unnamed(self, hop: Hop, others: Sequence[str], used: Collection[str], property: str) -> int:
-        """How many other values of a property the two's works have that the question does not name."""
-        works = [one for one in self._list_theirs(hop, others) if one not in used and one != hop.answer_id]
-        held = {value for one in works for value in self._facts.objects(one, property)[:1]}
-        return len(held.difference(self._facts.objects(hop.answer_id or "", property)))
-
     def list_unnamed(self, hop: Hop, others: Sequence[str], used: Collection[str]) -> list[str]:
         """What else the two made among whose works a hop chooses; empty where the question names (`used`) some of it,
         for then what lies on its other side is no slip.

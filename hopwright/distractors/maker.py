@@ -520,19 +520,16 @@ class DistractorMaker:
         """
         used, offered = task.list_used(), {one.id for one in chosen.distractors}
         ordered = sorted(self._lists.order(chosen, sources, used), key=lambda one: one not in offered)
-        assert isinstance(chosen.derivation, Compute)
-        compared = list_compared(chosen.derivation, task.answers, self._facts)
-        # The work of the two that is named may itself be taken for their first, if less easily than others.
-        named = self._lists.find_named(chosen, compared, used)
-        if self._lists.count_unnamed(chosen, compared, used, property):
-            named = []
+        # Whoever wrote the novel of the film that is named is dropped on sight as the writer of their first.
+        told = {value for one in used for value in self._facts.objects(one, property)}
+        ordered = [one for one in ordered if told.isdisjoint(self._facts.objects(one, property))]
         form = read_computation(chosen.derivation)
         if not isinstance(form, Extreme) or form.members is None or not form.members.credit:
-            return [*ordered, *named]
+            return ordered
         beyond = [one for one in ordered if self._lists.is_beyond(chosen, one)]
-        within = [*named, *(one for one in ordered if one not in beyond)]
+        within = [one for one in ordered if one not in beyond]
         leading = [next(iter(self._list_sources(side, property, answer)), "") for side in (beyond, within)]
-        return [*leading, *named, *(one for one in ordered if one not in leading)] if all(leading) else []
+        return [*leading, *(one for one in ordered if one not in leading)] if all(leading) else []
 
     def _list_sources(self, sources: Sequence[str], property: str, answer: str) -> Iterator[str]:
         """Those of which one alone has a property, and another than the answer."""

@@ -243,9 +243,7 @@ class EntityProperty(_Entry):
     found_by: tuple[str, ...] = ()
     """Other properties by which a plan may find such a partner: who piloted one flight has commanded others."""
     did: str = ""
-    """What such a partner, or a maker, did with a work, as a verb: `photographed`; empty where none says it."""
-    do: str = ""
-    """The same as an infinitive, of a maker: `direct`."""
+    """What such a partner did with a work, as a verb: `photographed`; empty where none says it."""
     did_once: str = ""
     """The same of one work, where it is said otherwise: `wrote the screenplay of`."""
     joint: bool = True

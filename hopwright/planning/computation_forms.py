@@ -18,7 +18,7 @@ _EXTREME = re.compile(r"^(argmax|argmin)\((P\d+), ([^()]+)\)$")
 _EXTREME_OF_SET = re.compile(r"^(argmax|argmin)\((P\d+), (\w+\(.+\))\)$")
 _SET = re.compile(r"^(among|listed|all)\((P\d+), (hop\d|Q\w+)(?:, ([^()]+))?\)$")
 _HAVING = re.compile(r"^having\((P\d+), (hop\d|Q\w+), (.+)\)$")
-_MOMENT = re.compile(r"^(after|before)\((P\d+), (?:(hop\d)|value\(\2, (hop\d)\)), (.+)\)$")
+_MOMENT = re.compile(r"^(after|before)\((P\d+), (hop\d), (.+)\)$")
 _SIZE = re.compile(r"^size\((.+)\)$")
 _AGE_AT = re.compile(rf"^age\((hop\d|{_VALUE}), (hop\d|{_VALUE})\)$")
 _BETWEEN = re.compile(rf"^abs\(year\({_VALUE}\) - year\({_VALUE}\)\)$")
@@ -72,8 +72,8 @@ class Members:
 class Extreme:
     """Whichever of `entities` (references) has the largest or the smallest value.
 
-    `members`: the set that they are taken from, where there is one; `later`: only those after (False: before) `moment`
-    count, where that is not empty: a hop that finds a year or a day, or a work that has its own.
+    `members`: the set that they are taken from, where there is one; `later`: only those after (False: before) the year
+    of `moment` count, where that is not empty.
     """
 
     property: str
@@ -268,8 +268,8 @@ def _read_set(text: str) -> Members | None:
 
 def _read_size(text: str) -> Form | None:
     if match := _MOMENT.match(text):
-        members = _read_set(match[5])
-        return GroupSize(members, match[2], match[3], match[1] == "after") if members is not None and match[3] else None
+        members = _read_set(match[4])
+        return GroupSize(members, match[2], match[3], match[1] == "after") if members is not None else None
     members = _read_set(text)
     return GroupSize(members) if members is not None else None
 
@@ -277,7 +277,7 @@ def _read_size(text: str) -> Form | None:
 def _read_extreme_of_set(largest: bool, property: str, text: str) -> Form | None:
     moment, later = "", True
     if match := _MOMENT.match(text):
-        moment, later, text = match[3] or match[4], match[1] == "after", match[5]
+        moment, later, text = match[3], match[1] == "after", match[4]
     members = _read_set(text)
     return Extreme(property, members.entities, largest, members, moment, later) if members is not None else None
 

@@ -22,7 +22,6 @@ from hopwright.planning.operations.lookahead import (
     JOINT_OPERATIONS,
     LIST_OPERATIONS,
     NAMED_LIST_OPERATIONS,
-    OF_ANOTHER,
     OF_BOTH,
     SAME_SORT_OPERATIONS,
 )
@@ -35,9 +34,7 @@ _KEPT_CHOICES = 2_000
 _LIFE_OF_CHOSEN = 0.02
 """How readily a question about what is chosen from a list ends with somebody's age, or the year of their birth."""
 _OF_A_LIFE = frozenset({"year", "age-at-death", "age-found"})
-_BESIDE_JOINT = JOINT_OPERATIONS | COUNTING_JOINT | {
-    "next-after-joint", OF_ANOTHER, "end-of-named", "lead", "extend"
-} | _OF_A_LIFE  # fmt: skip
+_BESIDE_JOINT = JOINT_OPERATIONS | COUNTING_JOINT | {"next-after-joint", "end-of-named", "lead", "extend"} | _OF_A_LIFE
 _BESIDE_SERIES = frozenset({"end-member", "named-member", "lead", "extend"})
 _SAMPLED = 3000
 _MOST_LIKED = 8.0
@@ -373,10 +370,6 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
     if size == _ENUMERATED and (names["apart"] or names["age-in-year"]):
         return False  # two years that are subtracted for the sake of it
     of_two = [place for place, one in enumerate(operations) if one.name in JOINT_OPERATIONS | COUNTING_JOINT]
-    if [one.name for one in operations] == ["lead", "joint-with-named", "extend", "joint-with-named"]:
-        return True  # what a director made first with the editor of the last that he made with somebody else
-    if names[OF_ANOTHER] and [one.name for one in operations] != ["lead", "joint-with-named", "lead", OF_ANOTHER]:
-        return False  # what came next with one partner is asked where the works with another have ended
     if len(of_two) > 1:
         return False  # what the partner of two made with a third
     from_end = operations[0].name == "end-of-named"
@@ -417,7 +410,9 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
     if size == _ENUMERATED and {one.kind for one in operations} <= {"", "temporal"}:
         return False  # two dates that are subtracted, and no way
     if names["end-member"] or names["named-member"]:  # a member is found to see what recurs in its series, and once
-        return names["end-member"] == 1 and names.keys() <= _BESIDE_SERIES
+        # The birthplace of the commander of the first flight that somebody commanded is a step too many.
+        born = [one.name for one in operations[-3:]] == ["end-member", "extend", "extend"]
+        return names["end-member"] == 1 and not born and names.keys() <= _BESIDE_SERIES
     joint = not names.keys().isdisjoint(JOINT_OPERATIONS | COUNTING_JOINT)
     if joint and size == _ENUMERATED and not names.keys() <= _BESIDE_JOINT:
         return False  # what somebody won says nothing of their other work; one choice of a list is enough

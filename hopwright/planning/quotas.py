@@ -27,10 +27,10 @@ _LEAST_ODDS = 0.05
 # A property may take part in so many hops for each of its facts: four facts do not make a hundred questions.
 _PER_FACT = 0.0005
 _LEAST_SHARE = 0.001
-_FRAME_SHARE = 0.03
+_FRAME_SHARE = 0.12
 """Questions that differ in their names and direction only, such as a director's age at a release, may be so many."""
 _FRAME = "frame:"
-_ENDING_SHARE = 0.06
+_ENDING_SHARE = 0.2
 """Questions that end with the same look-up may be so many: a birthplace can be asked for wherever a person is found."""
 _ENDING = "ending:"
 HELD = "timeline by hop"

@@ -117,18 +117,6 @@ class NextWork(NamedTuple):
     work: str
 
 
-class JointBeside(NamedTuple):
-    """What the owner of a whole list made first with a partner after another of its works, or last before it."""
-
-    owner: str
-    whole: WholeList
-    credit: str
-    partner: str
-    later: bool
-    date: dt.date
-    work: str
-
-
 class JointCount(NamedTuple):
     """All works of a whole list that its owner made with a partner."""
 
@@ -189,7 +177,6 @@ class GraphTraversals:
         self.whole_lists = functools.lru_cache(20_000)(self._list_whole)
         self.joint_works = functools.lru_cache(20_000)(self._list_joint_works)
         self.next_of_lists = functools.lru_cache(20_000)(self._list_next_of_lists)
-        self.joint_beside = functools.lru_cache(20_000)(self._list_joint_beside)
         self.joint_counts = functools.lru_cache(20_000)(self._list_joint_counts)
 
     def is_hub(self, entity: str) -> bool:
@@ -452,20 +439,6 @@ class GraphTraversals:
                         found.append(NextWork(whole, maker, owners[0], later, *beside[0]))
         return tuple(found)
 
-    def _list_joint_beside(self, work: str) -> tuple[JointBeside, ...]:
-        """What whoever made a work made with each partner next, on either side of it, where that is certain.
-
-        The two had worked together on the other side as well, and others took part in what comes right next: so it
-        takes both the work and the partner to find it.
-        """
-        owners = [one for maker in sorted(self.makers) for one in self.graph.objects(work, maker)]
-        return tuple(
-            found
-            for whole, credit, partner, held in (self._iter_partners(owners[0]) if len(owners) == 1 else ())
-            for later in (True, False)
-            if (found := _find_joint_beside(owners[0], whole, credit, partner, held, work, later))
-        )
-
     def _list_joint_counts(self, owner: str) -> tuple[JointCount, ...]:
         """All that the owner of a whole list made with each partner, where of the whole list it is known with whom."""
         found = []
@@ -630,32 +603,6 @@ def _find_end(whole: WholeList, held: Mapping[str, Sequence[str]], partner: str,
     if largest not in sides.values():
         return ""  # nothing came before it for certain
     return work if all(held[one] for one, later in sides.items() if later is not (not largest)) else ""
-
-
-def _find_joint_beside(
-    owner: str,
-    whole: WholeList,
-    credit: str,
-    partner: str,
-    held: Mapping[str, Sequence[str]],
-    work: str,
-    later: bool,
-) -> JointBeside | None:
-    when = next((date for date, one in whole.dates if one == work), None)
-    sides = {one: is_later(date, when) for date, one in whole.dates if one != work} if when is not None else {}
-    if when is None or None in sides.values():
-        return None
-    theirs = sorted((one for one in whole.dates if partner in held[one[1]]), reverse=not later)
-    beyond = [one for one in theirs if sides.get(one[1]) is later]
-    if not beyond or len(held[beyond[0][1]]) > 1 or all(sides.get(one) is not (not later) for _, one in theirs):
-        return None
-    date, found = beyond[0]
-    between = [one for day, one in whole.dates if sides.get(one) is later and one != found and (day <= date) is later]
-    if not between or not all(held[one] for one in between):
-        return None
-    if any(is_later(day, date) is not later for day, one in beyond[1:2]):
-        return None
-    return JointBeside(owner, whole, credit, partner, later, date, found)
 
 
 def spread(rows: Sequence[_T], limit: int) -> Sequence[_T]:

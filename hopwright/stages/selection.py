@@ -44,7 +44,7 @@ _OPENING = frozenset(
 _NAMES = re.compile(r"\b(?:Q\d+|\d+)\b(?:, )?")
 _FEWEST_ALIKE = 8
 """So many of one frame are kept in any set, however small."""
-_MOST_ENDING = 0.12
+_MOST_ENDING = 0.2
 """The largest share of the drafts that ends with one look-up."""
 _MOST_OPENING, _FEWEST_OPENING = 0.6 * MOST_OPENING, 4
 """The largest share of what is kept that begins with the same words, less than the scorecard asks of a release, for
@@ -394,7 +394,7 @@ def _find_step(forms: Sequence[Form | None], steps: Sequence[Mapping[str, Any]])
     if isinstance(first := forms[0], Extreme) and first.members is not None and len(forms) > 1:
         return "begin with somebody's first or last film"
     for form in forms:
-        if isinstance(form, Extreme | GroupSize) and form.moment and not (form.members and form.members.partner):
+        if isinstance(form, Extreme | GroupSize) and form.moment:
             return "choose by a moment"
         if isinstance(form, EndMember):
             alike = steps[int(form.reference[3:]) - 1]["property"] == form.column

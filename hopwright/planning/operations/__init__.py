@@ -18,7 +18,6 @@ from hopwright.planning.operations.joint_works import (
     joint_of_named,
     joint_with_named,
     next_after_joint,
-    next_joint,
 )
 from hopwright.planning.operations.lookups import (
     date,
@@ -74,12 +73,11 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("next-of-its-in-year", ("entity", "year"), "entity", "comparison", 4.0, next_of_its),
     Operation("next-of-named", ("date",), "entity", "comparison", 15.0, next_of_owner),
     Operation("end-of-its", ("entity",), "entity", "comparison", 0.1, end_of_its, final=0),
-    Operation("end-of-named", (), "entity", "comparison", 40.0, end_of_named, final=0),
+    Operation("end-of-named", (), "entity", "comparison", 6.0, end_of_named, final=0),
     Operation("joint-of-both", ("entity", "entity"), "entity", "comparison", 300.0, joint_of_both),
     Operation("joint-with-named", ("entity",), "entity", "comparison", 120.0, joint_with_named),
     Operation("joint-of-named", (), "entity", "comparison", 80.0, joint_of_named, final=0),
     Operation("next-after-joint", ("entity",), "entity", "comparison", 30.0, next_after_joint),
-    Operation("next-joint", ("entity", "entity"), "entity", "comparison", 0.7, next_joint),
     Operation("count-joint", ("entity", "entity"), "amount", "counting", 150.0, count_joint_of_both, inner=False),
     Operation("count-joint-with-named", ("entity",), "amount", "counting", 60.0, count_joint_with_named, inner=False),
     Operation("count-of-its", ("entity", "date"), "amount", "counting", 20.0, count_of_its, inner=False),

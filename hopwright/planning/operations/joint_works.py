@@ -51,16 +51,15 @@ def joint_with_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context
     if (own := _find_worked_on(builder, found.ref)) is not None and own.members is not None:
         joint = [one for one in joint if one.owner == own.members.shared]
         # Of somebody's first film, the first with its editor would be that one.
-        joint = [one for one in joint if own.members.partner or one.largest is not own.largest]
+        joint = [one for one in joint if one.largest is not own.largest]
     return _choose(builder, context, [(one, refer(one.owner), refer(one.partner)) for one in joint])
 
 
 def _find_worked_on(builder: PlanBuilder, reference: str) -> Extreme | None:
-    """The choice of what somebody named made, on which whoever a hop finds worked as well; None for anybody else."""
+    """The choice of what somebody named made first, or last, on which whoever a hop finds worked; None for others."""
     part = builder.find_derivation(reference)
     form = read_computation(builder.find_derivation(part.subject)) if isinstance(part, Lookup) else None
-    named = isinstance(form, Extreme) and form.members is not None and form.members.shared.startswith("Q")
-    return form if named and isinstance(form, Extreme) else None
+    return form if isinstance(form, Extreme) and form.members is not None and not form.members.partner else None
 
 
 def joint_of_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
@@ -76,6 +75,8 @@ def next_after_joint(builder: PlanBuilder, inputs: Sequence[StepOutput], context
     chosen = read_computation(builder.find_derivation(found.ref))
     assert isinstance(chosen, Extreme) and chosen.members is not None
     (when,) = builder.traversals.facts.scalars(found.entity, chosen.property)
+    if not chosen.largest and chosen.members.credit in builder.traversals.roles.crew:
+        raise PlanningDeadEnd(DeadEnd.NOTHING_TOGETHER)  # before they designed a film for him, some drew for another
     last = not context.readers
     for one in builder.traversals.next_of_lists(found.entity):
         if one.later is not chosen.largest or one.whole.property != chosen.members.property:
@@ -89,31 +90,6 @@ def next_after_joint(builder: PlanBuilder, inputs: Sequence[StepOutput], context
         builder.take(one.work)
         form = NextOfList(one.whole.measure, one.whole.property, one.maker, found.ref, one.later)
         return StepOutput("entity", builder.compute(form.write(), "comparison", one.work), one.work)
-    raise PlanningDeadEnd(DeadEnd.NOTHING_TOGETHER)
-
-
-def next_joint(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """What somebody made first with one partner after the last work with another, or last before the first."""
-    forms = {one.ref: read_computation(builder.find_derivation(one.ref)) for one in inputs}
-    beside, partner = sorted(inputs, key=lambda one: not isinstance(forms[one.ref], Extreme))
-    chosen = forms[beside.ref]
-    assert isinstance(chosen, Extreme) and chosen.members is not None
-    (when,) = builder.traversals.facts.scalars(beside.entity, chosen.property)
-    for one in builder.traversals.joint_beside(beside.entity):
-        if one.partner != partner.entity or one.later is not chosen.largest or one.date.year >= _REMEMBERED:
-            continue
-        if one.whole.property != chosen.members.property or has_unlisted_between(builder, one.owner, when, one.date):
-            continue
-        if not builder.admits(one.work) or not builder.traversals.nameable(one.work):
-            continue
-        if not _is_found_as_partner(builder, partner.ref, one.credit):
-            continue
-        builder.take(one.work)
-        choose, side = ("argmin", "after") if one.later else ("argmax", "before")
-        members = f"having({one.credit}, {partner.ref}, all({one.whole.property}, {chosen.members.shared}))"
-        measure = one.whole.measure
-        expression = f"{choose}({measure}, {side}({measure}, value({measure}, {beside.ref}), {members}))"
-        return StepOutput("entity", builder.compute(expression, "comparison", one.work), one.work)
     raise PlanningDeadEnd(DeadEnd.NOTHING_TOGETHER)
 
 
@@ -203,7 +179,7 @@ def _list_known(builder: PlanBuilder, joint: JointWork) -> list[dt.date]:
 
 def _is_told_by_other(builder: PlanBuilder, owner: str, partner: str) -> bool:
     """Whether one of the two who is named tells who the other is: a cinematographer who worked for one director, or the
-    director of a film that the plan has to find, unless it is chosen from all that this director made.
+    director of a film that the plan has to find, unless it is found as the first or the last of that director.
     """
     if owner.startswith("hop"):
         return not partner.startswith("hop")

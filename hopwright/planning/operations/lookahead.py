@@ -35,8 +35,6 @@ LIST_OPERATIONS = frozenset({"next-of-its", "next-of-its-in-year", "count-of-its
 """Operations that part a whole list of what another branch finds."""
 NAMED_LIST_OPERATIONS = frozenset({"next-of-named", "count-of-named"})
 """Operations on a whole list of what the plan names."""
-OF_ANOTHER = "next-joint"
-"""The operation that takes what two made together beside a work, and another partner."""
 JOINT_OPERATIONS = frozenset({"joint-of-both", "joint-with-named", "joint-of-named"})
 """Operations that choose what two people made together."""
 COUNTING_JOINT = frozenset({"count-joint", "count-joint-with-named"})
@@ -435,8 +433,6 @@ def _find_need(builder: PlanBuilder, reader: str) -> Callable[[str], bool]:
         return lambda entity: bool(list_joint_counts(builder, entity))
     if reader == "next-after-joint":
         return lambda entity: bool(builder.traversals.next_of_lists(entity))
-    if reader == "next-joint":
-        return lambda entity: bool(builder.traversals.joint_beside(entity))
     if reader in LIST_OPERATIONS or reader == "end-of-its":
         return lambda entity: bool(builder.traversals.whole_lists(entity))
     if reader == "end-member":

@@ -17,7 +17,6 @@ from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import (
     LIST_OPERATIONS,
     NAMED_LIST_OPERATIONS,
-    OF_ANOTHER,
     OF_BOTH,
     fits_partner,
     list_entered,
@@ -51,8 +50,6 @@ def lead(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationC
         return builder.walk(context.forced)
     if context.reader in OF_BOTH and context.partners and not context.anchor:
         return builder.walk(_choose_partner(builder, context))
-    if context.reader == OF_ANOTHER and context.partners:
-        return builder.walk(_choose_other_partner(builder, context.partners[0]))
     if builder.topics:
         edges = list_partners(builder, context) or list_parallel(builder, context)
         if not edges:
@@ -83,28 +80,6 @@ def _choose_partner(builder: PlanBuilder, context: OperationContext) -> Edge:
         raise PlanningDeadEnd(DeadEnd.NOTHING_TOGETHER)
     # Not by domain: whoever wrote a film would be asked about again and again, and hardly anybody who photographed it.
     return draw(builder.rng, found)
-
-
-def _choose_other_partner(builder: PlanBuilder, beside: StepOutput) -> Edge:
-    """A fact of a work that leads to somebody with whom the maker of another work made more, beside that one."""
-    later = is_last_of_joint(builder, beside.ref)
-    traversals = builder.traversals
-    found = [
-        edge
-        for joint in traversals.joint_beside(beside.entity)
-        if joint.later is later and builder.admits(joint.partner)
-        for edge in traversals.lookups_to(joint.partner)
-        if edge.property == joint.credit and edge.subject != joint.work and builder.admits(edge.subject)
-    ]
-    if not found:
-        raise PlanningDeadEnd(DeadEnd.NOTHING_TOGETHER)
-    return draw(builder.rng, found)
-
-
-def is_last_of_joint(builder: PlanBuilder, reference: str) -> bool:
-    """Whether a hop chooses the last of what two made, not the first."""
-    chosen = read_computation(builder.find_derivation(reference))
-    return isinstance(chosen, Extreme) and chosen.largest
 
 
 def extend(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:

@@ -206,15 +206,14 @@ def _belongs(builder: PlanBuilder, whole: WholeList, owner: str, reference: str,
         joined = [*graph.out_edges(owner), *graph.in_edges_spread(owner, _MOST_JOINED)]
         if not any(property in roles.kinship and end == moment.entity for property, end in joined):
             return False
-    made = builder.find_derivation(reference)
-    if not isinstance(made, Lookup):
-        return True
+    made, part = builder.find_derivation(reference), _find_part(builder, moment)
+    if not isinstance(made, Lookup):  # of whoever is named, only the death of kin marks anything in their work
+        return not part or part in roles.kinship
     if made.property in builder.traversals.table.credits:
         return False  # some direct what they write, but they are not asked for as its writers
     if builder.traversals.table.entity[made.property].told_role:
         # The novelist whose novel was filmed is asked for as the author of novels; who photographed it is no concern.
-        return _find_part(builder, moment) in roles.adapters | roles.kinship
-    part = _find_part(builder, moment)
+        return part in roles.adapters | roles.kinship
     if part and not builder.traversals.table.entity[part].told_role and part not in roles.kinship:
         return False  # the death of who wrote one of a director's films marks nothing in the others
     # Whoever conducted most of his own operas is meant as their composer, and is asked for as such.

@@ -49,11 +49,7 @@ class RelationWords:
     def find_making(self, text: str) -> str:
         """Whether a text parts a list by when works were made, not by when they came out; empty where it does not."""
         forms = (read_computation(hop.derivation) for hop in self.hops)
-        # What two made together is said to be made, or written.
-        parted = any(
-            isinstance(form, Extreme | GroupSize) and form.moment and not (form.members and form.members.partner)
-            for form in forms
-        )
+        parted = any(isinstance(form, Extreme | GroupSize) and form.moment for form in forms)
         word = find_making(text) if parted else ""
         return f"says {word!r}: the list is parted by when a work came out, not by when it was made" if word else ""
 

@@ -45,7 +45,6 @@ from hopwright.wording.rules.frames import (
     FIRST_BY_FRAMES,
     FIRST_OF_LIST_FRAMES,
     FIRST_TO_FRAMES,
-    JOINT_BESIDE_FRAMES,
     JOINT_EVENT_FRAMES,
     JOINT_WORK_FRAMES,
     LATER_FRAMES,
@@ -189,35 +188,30 @@ class ComputationVerbaliser:
     def _ask_next(self, form: NextOfList) -> str:
         """`What was X's next feature film after "Bullitt"?`: after a work that a hop finds."""
         owner, work = self._text.stated(self._list_joint(form).shared), self._text.stated(form.reference)
-        noun, entry = self._name_member(form), self._text.table.entity[form.maker]
-        if form.later:
-            return f"What was {owner}'s next {noun} after {work}?"
-        return f"Which {noun} did {owner} {entry.do} just before {work}?"
+        noun = self._name_member(form)
+        return f"What was {owner}'s {f'next {noun} after' if form.later else f'last {noun} before'} {work}?"
 
     def _describe_next(self, form: NextOfList, frames: Sequence[str]) -> str:
-        """`the feature film that X directed right after his last one with the editor of Y`."""
-        entry, owner = self._text.table.entity[form.maker], self._list_joint(form).shared
-        # `The director of X made`, where `directed` would say it twice.
-        did, do = ("made", "make") if owner.startswith("hop") else (entry.did, entry.do)
-        return self._pick(frames).format(
-            noun=self._name_member(form), owner=self._text.described(owner), did=did, do=do,
-            beside=self._say_beside(form),
-        )  # fmt: skip
-
-    def _say_beside(self, form: NextOfList) -> str:
-        """`right after his last one with its editor`: beside the first or the last work of two who made several."""
+        """`the feature film by X that came out right after his last one with the editor of Y`."""
         members = self._list_joint(form)
-        own = self._text.find_possessive(members.shared) or "the"
-        side, turn = ("right after", "last") if form.later else ("just before", "first")
+        turn, end, to, side = ("next", "last", "after", "right after") if form.later else (
+            "last", "first", "before", "just before"
+        )  # fmt: skip
         if self._roles_in_one((members.shared, members.partner)):
             lookup = self._text.step(members.partner).derivation
             assert isinstance(lookup, Lookup)
-            preposition = self._text.table.entity[members.credit].preposition
-            role = self._text.table.entity[lookup.property].role
-            beside = f"{preposition} {self._refer([members.partner], f'its {role}')}"
+            entry = self._text.table.entity
+            work = plain_noun(self._text.names.noun(lookup.subject)).split()[-1]
+            partner = self._refer([members.partner], f"that {work}'s {entry[lookup.property].role}")
+            partner = f"{entry[members.credit].preposition} {partner}"
         else:
-            beside = self._say_with(members)
-        return f"{side} {self._refer([form.reference], f'{own} {turn} one {beside}')}"
+            partner = self._say_with(members)
+        beside = self._refer([form.reference], f"{self._say_own(members)} {end} one {partner}")
+        noun = self._name_member(form)
+        return self._pick(frames).format(
+            noun=noun, nouns=pluralise(noun), owner=self._text.described(members.shared), turn=turn, to=to, side=side,
+            beside=beside,
+        )  # fmt: skip
 
     def _list_joint(self, form: NextOfList) -> Members:
         """The works of two, beside one end of which lies what comes next. Raises ExpressionError for anything else."""
@@ -301,8 +295,7 @@ class ComputationVerbaliser:
     def _one_of_list(self, form: Extreme, members: Members, say: Say) -> tuple[str, str, str]:
         """`first`, `opera by X` and `to be premiered after Y died`: one of a whole list."""
         if members.partner:
-            work = self._joint_work(members, say)
-            return form.turn(), f"{work} {self._say_when(form.moment, form.later, say)}" if form.moment else work, ""
+            return form.turn(), self._joint_work(members, say), ""
         member = self._text.fill((self._text.table.entity[members.property].member,), "s", say(members.shared))
         if not form.moment:
             return form.turn(), member, ""
@@ -406,8 +399,6 @@ class ComputationVerbaliser:
                 self._name_again(form.moment, members.shared, say)
                 turn, member, to = self._one_of_list(form, members, say)
             what = "Who" if self._kind(winner) == "person" else "What"
-            if members.partner and form.moment and say == self._text.described:
-                return self._ask_beside_joint(form, members)
             if members.partner:
                 frames = JOINT_WORK_FRAMES if self._kind(winner) == "work" else JOINT_EVENT_FRAMES
                 return self._pick(frames).format(what=what, turn=turn, member=member)
@@ -448,16 +439,6 @@ class ComputationVerbaliser:
             )
         )
 
-    def _ask_beside_joint(self, form: Extreme, members: Members) -> str:
-        """`X made more than one film with Y. Which was the first of them after his last one with Z?`"""
-        beside = read_computation(self._text.step(form.moment).derivation)
-        assert isinstance(beside, Extreme) and beside.members is not None
-        side, turn, other = ("after", "first", "last") if form.later else ("before", "last", "first")
-        self._text.openings.append(f"{upper_first(self._tell_joint_works(members))}.")
-        # `His` would be the partner's where the sentence before begins with that one.
-        one = f"{self._text.described(members.shared)}'s {other} one {self._say_with(beside.members)}"
-        return self._pick(JOINT_BESIDE_FRAMES).format(turn=turn, side=side, one=self._refer([form.moment], one))
-
     def _ask_first_by(self, form: Extreme, names: str, predicate: str) -> str:
         """Which of several is the first that belongs to something: `the first to be directed by X`."""
         turn = form.turn()
@@ -488,10 +469,8 @@ class ComputationVerbaliser:
         if form.members.partner:
             turn = form.turn()
             both = self._roles_in_one((form.members.shared, form.members.partner))
-            choices = self._text.list_choices(form.members.shared)
-            if choices and choices[-1] != form:  # more of that person is asked for: `his last one with the editor of X`
-                return f"{self._say_own(form.members)} {turn} one {self._say_with(form.members)}"
-            if self._text.is_asked_of(form) and (both or len(choices) > 1 or self._text.draw() < _IN_ONE):
+            begun = len(self._text.list_choices(form.members.shared)) > 1
+            if self._text.is_asked_of(form) and (both or begun or self._text.draw() < _IN_ONE):
                 return f"the {turn} {self._joint_work(form.members, said)}"
             self._text.openings.append(f"{upper_first(self._tell_joint_works(form.members))}.")
             return f"the {turn} of {self._say_those(form.members, winner)}"
@@ -527,8 +506,13 @@ class ComputationVerbaliser:
         return f"{best} of them"
 
     def _say_own(self, members: Members) -> str:
-        """`his` or `her`, of the owner of a list; the name where neither is known."""
-        return self._text.find_possessive(members.shared) or f"{self._text.described(members.shared)}'s"
+        """`his` or `her`, of the owner of a list; `X's` or `the director's` where neither is known."""
+        if own := self._text.find_possessive(members.shared):
+            return own
+        lookup = self._text.step(members.shared).derivation if members.shared.startswith("hop") else None
+        if isinstance(lookup, Lookup):
+            return f"the {self._text.table.entity[lookup.property].role}'s"
+        return f"{self._text.described(members.shared)}'s"
 
     def _say_with(self, members: Members) -> str:
         """`with the editor of X`."""

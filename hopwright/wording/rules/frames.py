@@ -106,16 +106,14 @@ JOINT_WORK_FRAMES = ("{what} was the {turn} {member}?", "What is the title of th
 """Of a whole list, what two people made together: `the first film that X made with Y`."""
 
 NEXT_FRAMES = (
-    "Which {noun} did {owner} {do} {beside}?", "What {noun} did {owner} {do} {beside}?",
-    "What was the {noun} that {owner} {did} {beside}?", "What is the title of the {noun} that {owner} {did} {beside}?",
-)
+    "Which {noun} by {owner} came out {side} {beside}?", "What {noun} by {owner} came out {side} {beside}?",
+    "What was the {turn} {noun} by {owner} to come out {to} {beside}?",
+    "Of the {nouns} by {owner}, which came out {side} {beside}?",
+)  # fmt: skip
 """What comes next in a list of works after, or before, what two made together."""
 
-NEXT_PHRASES = ("the {noun} that {owner} {did} {beside}",)
+NEXT_PHRASES = ("the {noun} by {owner} that came out {side} {beside}",)
 """The same within a question."""
-
-JOINT_BESIDE_FRAMES = ("Which was the {turn} of them {side} {one}?", "What was the {turn} of those films {side} {one}?")
-"""Which of what two made came next to the last, or the first, that one of them made with another."""
 
 JOINT_EVENT_FRAMES = ("{what} was the {turn} {member}?", "Which was the {turn} {member}?")
 
