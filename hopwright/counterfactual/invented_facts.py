@@ -193,13 +193,13 @@ class FactInventor:
         self._common: dict[tuple[str, str], str] = {}
         self._years: dict[str, list[int]] = {}
         self._told: dict[str, set[str]] = {}
-        self._listed: set[str] = set()
+        self._listed: dict[str, Triplet] = {}
         self._decks: dict[str, list[list[str]]] = {}
         self._callings = {plan.subject: plan.calling for plan in plans if plan.calling}
         for plan in plans:
             for triplet in plan.triplets:
                 if triplet.property in table.lists:
-                    self._listed.add(triplet.object)
+                    self._listed[triplet.object] = triplet
                 self._told.setdefault(triplet.subject, set()).add(triplet.property)
             for one in plan.literals:
                 self._told.setdefault(one.subject, set()).add(one.property)
@@ -221,7 +221,7 @@ class FactInventor:
         if person and not calling and strip_proper(self.names.noun(plan.subject)) in VAGUE_NOUNS:
             calling = self._draw_words("callings", random.Random(f"{self._key}:{plan.subject}:calling"))
             self._callings[plan.subject] = calling
-        triplets, literals = [*plan.triplets, *self._share(plan)], list(plan.literals)
+        triplets, literals = [*plan.triplets, *self._credit_maker(plan), *self._share(plan)], list(plan.literals)
         wanted = _FACTS
         if self.names.kind(plan.subject) == "work":
             wanted = random.Random(f"{self._key}:{plan.subject}:length").randint(*_FACTS_OF_WORKS)
@@ -266,6 +266,14 @@ class FactInventor:
                 for one in free.pop(subject)
             )
         return tuple(left)
+
+    def _credit_maker(self, plan: PassagePlan) -> Iterator[Triplet]:
+        """Who made a work of a list that a passage tells: of all of them, or the one that tells it would stand out."""
+        if (listed := self._listed.get(plan.subject)) is None:
+            return
+        maker = _load()["list_makers"].get(listed.property, "")
+        if maker and all(one.property != maker for one in plan.triplets):
+            yield self._state(plan.subject, maker, listed.subject)
 
     def _share(self, plan: PassagePlan) -> tuple[Triplet, ...]:
         """What a hop asks of one of a list, for another of it that has no such fact of its own."""
@@ -370,6 +378,8 @@ class FactInventor:
         if property not in self._table.literal:  # it stands in passages alone
             words = offer.get("words", "")
             drawn = self._draw_words(words, rng) if words else str(_draw_number(rng, offer["low"], offer["high"]))
+            if words == "premise":
+                drawn = _fit_title(drawn, self.names.phrase(subject))
             facts = {"subject": subject, "property": property, "value": drawn}
             facts["datatype"] = "string" if words else "decimal"
             return LiteralFact.model_validate({**facts, "subject_label": "", "property_label": property})
@@ -460,6 +470,14 @@ def _draw_number(rng: random.Random, low: int, high: int) -> int:
         return rng.randint(low, high)
     number = round(low * math.pow(high / low, rng.random()))
     return number - number % 10 if number > 10_000 and rng.random() < 0.5 else number
+
+
+def _fit_title(premise: str, title: str) -> str:
+    """A premise about whom a title names: `The Baker of X` tells of a baker."""
+    heroes: Mapping[str, str] = _load()["heroes"]
+    hero = next((heroes[word] for word in re.findall(r"[A-Z][a-z]+", title) if word in heroes), "")
+    lead = next((one for one in _load()["words"]["premise"][0] if premise.startswith(f"{one} ")), "")
+    return hero + premise.removeprefix(lead) if hero and lead else premise
 
 
 def _find_sorted_offers(known: Set[str]) -> Sequence[Mapping[str, Any]]:

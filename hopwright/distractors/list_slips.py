@@ -30,13 +30,15 @@ class ListSlips:
         members = form.members if form is not None else None
         return form is not None and members is not None and self._table.is_ordered_by(members.property, form.property)
 
-    def order(self, hop: Hop, others: Sequence[str], used: Collection[str]) -> tuple[str, ...]:
+    def order(
+        self, hop: Hop, others: Sequence[str], used: Collection[str], slips: Collection[str] = ()
+    ) -> tuple[str, ...]:
         """What comes next to a hop's answer in its list: first what lies just across the moment that parts the list.
 
         Whoever takes the wrong side of that moment arrives there. Of works made with a partner some are what else the
         two made, and some lie beyond, where the list's owner worked with others: the earliest of the options is not to
         be the right one for that alone. What the question names (`used`) is no answer to it, and nothing on its far
-        side is: of two whose film of 1960 is named the first is no later one.
+        side is: of two whose film of 1960 is named the first is no later one. `slips` come before all others.
         """
         form = _read_choice(hop.derivation)
         assert form is not None and hop.answer_id is not None
@@ -55,12 +57,12 @@ class ListSlips:
         own = ranked.index(hop.answer_id)
         step = 0 if not form.moment else -1 if form.later else 1
 
-        def measure(one: str) -> tuple[bool, bool, bool, int, int]:
+        def measure(one: str) -> tuple[bool, bool, bool, bool, int, int]:
             apart = ranked.index(one) - own
             beside = bool(form.moment) and abs(apart) == 1
             stranger = bool(credit) and partners.isdisjoint(self._facts.objects(one, credit))
             years = abs(_read_year(dated[one]) - _read_year(dated[hop.answer_id or one]))
-            return stranger, not beside, apart != step, abs(apart), years
+            return one not in slips, stranger, not beside, apart != step, abs(apart), years
 
         nearest = sorted((one for one in ranked if one != hop.answer_id), key=measure)
         key = f"{hop.answer_id}:{form.property}"
@@ -82,6 +84,27 @@ class ListSlips:
         assert form is not None and hop.answer_id is not None
         dated = self._read_dates((other, hop.answer_id), form)
         return (dated[other] < dated[hop.answer_id]) is not form.largest
+
+    def list_beside_theirs(self, hop: Hop, earlier: Sequence[Hop], others: Sequence[str]) -> list[str]:
+        """What comes next to another of the works of two, where a hop asks what came next to the last of them.
+
+        Whoever takes the film that is named for their last arrives there. Empty for other hops.
+        """
+        form, choice = read_computation(hop.derivation), _read_choice(hop.derivation)
+        if not isinstance(form, NextOfList) or choice is None:
+            return []
+        (last,) = (one for one in earlier if f"hop{one.index}" == form.reference)
+        joint = read_computation(last.derivation)
+        if not isinstance(joint, Extreme) or joint.members is None:
+            return []
+        partners = frozenset(self._facts.objects(last.answer_id or "", joint.members.credit))
+        dated = self._read_dates(others, choice)
+        ranked = sorted(dated, key=lambda one: (dated[one], one))
+        theirs = [one for one in ranked if not partners.isdisjoint(self._facts.objects(one, joint.members.credit))]
+        step = 1 if form.later else -1
+        places = [ranked.index(one) + step for one in theirs if one != last.answer_id]
+        found = [ranked[place] for place in places if 0 <= place < len(ranked)]
+        return [one for one in found if one not in theirs and one != hop.answer_id]
 
     def find_named(self, hop: Hop, others: Sequence[str], used: Collection[str]) -> list[str]:
         """Of the works among which a hop chooses what two made together, those that the question names (`used`)."""

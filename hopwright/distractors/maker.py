@@ -519,7 +519,10 @@ class DistractorMaker:
         where one of these is missing.
         """
         used, offered = task.list_used(), {one.id for one in chosen.distractors}
-        ordered = sorted(self._lists.order(chosen, sources, used), key=lambda one: one not in offered)
+        assert isinstance(chosen.derivation, Compute)
+        compared = list_compared(chosen.derivation, task.answers, self._facts)
+        beside = self._lists.list_beside_theirs(chosen, task.earlier, compared)
+        ordered = sorted(self._lists.order(chosen, sources, used, beside), key=lambda one: one not in offered)
         # Whoever wrote the novel of the film that is named is dropped on sight as the writer of their first.
         told = {value for one in used for value in self._facts.objects(one, property)}
         ordered = [one for one in ordered if told.isdisjoint(self._facts.objects(one, property))]
@@ -578,7 +581,8 @@ class DistractorMaker:
             fixed = min(1, len(outsiders))
             if self._lists.is_of_list(hop.derivation):
                 slips = self._lists.list_unnamed(hop, others, task.list_used())
-                choice = self._lists.order(hop, choice, task.list_used())[:_NEXT_IN_LIST]
+                first = self._lists.list_beside_theirs(hop, task.earlier, others)
+                choice = self._lists.order(hop, choice, task.list_used(), first)[:_NEXT_IN_LIST]
                 # So many of what the two made and of what lies beyond, or earlier and later ones, as were drawn.
                 fixed = min(3, len(choice))
             if outsiders and choice:

@@ -49,14 +49,14 @@ def _is_joint(form: Form | None) -> bool:
 
 
 def _is_usual(last: PlanStep, chosen: str, facts: Facts, table: PropertyTable) -> bool:
-    """Whether nobody had the part that is asked for more often in the list of the chosen work than the answer."""
+    """Whether the answer had the part that is asked for often in the list of the chosen work."""
     if not isinstance(last.derivation, Lookup) or last.answer_type != "entity":
         return False
     property = last.derivation.property
     for listed in table.lists:
         for owner in facts.subjects(listed, chosen):
             held = Counter(end for one in facts.objects(owner, listed) for end in facts.objects(one, property))
-            if held[str(last.value)] >= _OFTEN and held[str(last.value)] == max(held.values()):
+            if held[str(last.value)] >= _OFTEN:
                 return True
     return False
 

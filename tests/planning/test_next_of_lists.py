@@ -69,9 +69,10 @@ def test_after_what_two_made_last_comes_something_else(
 
 
 def test_it_is_asked_beside_the_end_of_what_two_made(asked: list[tuple[Item, int, NextOfList]]) -> None:
-    own = "(?:his|her|the)"
+    own = r"(?:his|her|the director's|[\w.]+'s)"
     for item, _, form in asked:
-        end = rf"right after \{{\d: {own} last one with" if form.later else rf"just before \{{\d: {own} first one with"
+        sides = ("right after|to come out after", "last") if form.later else ("just before|to come out before", "first")
+        end = rf"(?:{sides[0]}) \{{\d: {own} {sides[1]} one with"
         assert re.search(end, item.marked), item.marked
 
 

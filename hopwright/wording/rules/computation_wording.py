@@ -262,13 +262,16 @@ class ComputationVerbaliser:
     def _say_when(self, moment: str, later: bool, say: Say) -> str:
         """`after the death of X` or `after X died`; `after 5 March 1876` in a sub-question."""
         side = "after" if later else "before"
-        if say != self._text.described:
-            return f"{side} {say(moment)}"
+        if say != self._text.described:  # a year alone would leave out what came out in it, but earlier
+            return f"{side} {self._text.dated_event(moment, say) if self._is_year(moment) else say(moment)}"
         happened = self._happened(moment, say).removeprefix("when ")
         # `The author of the play on which X is based died` is read twice.
         if self._text.draw() < _NOMINAL or _CLAUSE.search(strip_marks(happened)):
             return f"{side} {self._text.event(moment)}"
         return f"{side} {happened}"
+
+    def _is_year(self, moment: str) -> bool:
+        return isinstance(self._text.step(moment).value, int)
 
     def _say_happened(self, property: str, members: Members) -> str:
         """What happened to several on the dates of a list: `were first performed`."""
