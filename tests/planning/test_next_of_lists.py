@@ -71,8 +71,8 @@ def test_after_what_two_made_last_comes_something_else(
 def test_it_is_asked_beside_the_end_of_what_two_made(asked: list[tuple[Item, int, NextOfList]]) -> None:
     own = r"(?:his|her|the director's|[\w.]+'s)"
     for item, _, form in asked:
-        sides = ("right after|to come out after", "last") if form.later else ("just before|to come out before", "first")
-        end = rf"(?:{sides[0]}) \{{\d: {own} {sides[1]} one with"
+        side, turn = ("right after", "last") if form.later else ("just before", "first")
+        end = rf"{side} \{{\d: {own} {turn} one with"
         assert re.search(end, item.marked), item.marked
 
 

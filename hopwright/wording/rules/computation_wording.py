@@ -194,9 +194,7 @@ class ComputationVerbaliser:
     def _describe_next(self, form: NextOfList, frames: Sequence[str]) -> str:
         """`the feature film by X that came out right after his last one with the editor of Y`."""
         members = self._list_joint(form)
-        turn, end, to, side = ("next", "last", "after", "right after") if form.later else (
-            "last", "first", "before", "just before"
-        )  # fmt: skip
+        end, side = ("last", "right after") if form.later else ("first", "just before")
         if self._roles_in_one((members.shared, members.partner)):
             lookup = self._text.step(members.partner).derivation
             assert isinstance(lookup, Lookup)
@@ -209,9 +207,8 @@ class ComputationVerbaliser:
         beside = self._refer([form.reference], f"{self._say_own(members)} {end} one {partner}")
         noun = self._name_member(form)
         return self._pick(frames).format(
-            noun=noun, nouns=pluralise(noun), owner=self._text.described(members.shared), turn=turn, to=to, side=side,
-            beside=beside,
-        )  # fmt: skip
+            noun=noun, nouns=pluralise(noun), owner=self._text.described(members.shared), side=side, beside=beside
+        )
 
     def _list_joint(self, form: NextOfList) -> Members:
         """The works of two, beside one end of which lies what comes next. Raises ExpressionError for anything else."""

@@ -107,7 +107,6 @@ JOINT_WORK_FRAMES = ("{what} was the {turn} {member}?", "What is the title of th
 
 NEXT_FRAMES = (
     "Which {noun} by {owner} came out {side} {beside}?", "What {noun} by {owner} came out {side} {beside}?",
-    "What was the {turn} {noun} by {owner} to come out {to} {beside}?",
     "Of the {nouns} by {owner}, which came out {side} {beside}?",
 )  # fmt: skip
 """What comes next in a list of works after, or before, what two made together."""
