@@ -17,18 +17,18 @@ from hopwright.reporting.run_summary import summary_lines
 
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
-    "hw-46bfaacad6bf0a93",
-    "hw-06184ed9b1579524",
-    "hw-5f1b6e0e24e2df21",
-    "hw-dbda8b592b1d9809",
-    "hw-f77a64a6d0ed5acd",
-    "hw-27d8d5e48fd05c1a",
-    "hw-5c1fbc00440cc847",
-    "hw-d9c42b1adb68a0b5",
-    "hw-f74885b1b3ec09af",
-    "hw-45f4d7c666da3a75",
-    "hw-d90368e1c064290c",
-    "hw-2e93f0e1542885c9",
+    "hw-f8cb03e2b84285ff",
+    "hw-40f7308a159d11f6",
+    "hw-01e38ba04b9d28da",
+    "hw-0abbd83956b9e443",
+    "hw-d1890d96789a9862",
+    "hw-3fb64993af5c4922",
+    "hw-9b69db2507749689",
+    "hw-40f2d5ef60ffa0a5",
+    "hw-609ffe3696003b89",
+    "hw-363d45a133ebc443",
+    "hw-05457df6c457e5d7",
+    "hw-692b72a8f533ca33",
 )
 FIRST_RUN = "Then the pipeline runs stage by stage and ends like this:\n\n```\n"
 """What stands on the page before the output of a run."""

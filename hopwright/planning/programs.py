@@ -35,6 +35,7 @@ _LIFE_OF_CHOSEN = 0.02
 """How readily a question about what is chosen from a list ends with somebody's age, or the year of their birth."""
 _OF_A_LIFE = frozenset({"year", "age-at-death", "age-found"})
 _BESIDE_JOINT = JOINT_OPERATIONS | COUNTING_JOINT | {"next-after-joint", "end-of-named", "lead", "extend"} | _OF_A_LIFE
+_CHOOSING = (CHOOSING_FROM_LISTS | COUNTING_JOINT | {"end-member"}) - {"end-of-named"}
 _BESIDE_SERIES = frozenset({"end-member", "named-member", "lead", "extend"})
 _SAMPLED = 3000
 _MOST_LIKED = 8.0
@@ -377,7 +378,8 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
         return False  # who worked on somebody's first film is asked for to see what else the two made
     if not from_end and any(before.name == "extend" for place in of_two for before in operations[:place]):
         return False  # what two made together is asked of who had a part in a named work, not in one to be found
-    if of_two and [one.name for one in operations[of_two[-1] + 1 :]][-2:] == ["extend", "extend"]:
+    chosen = [place for place, one in enumerate(operations) if one.name in _CHOOSING]
+    if chosen and [one.name for one in operations[chosen[0] + 1 :]][-2:] == ["extend", "extend"]:
         return False  # where whoever scored the last film of two was born is a step too many
     if any(
         one.name == "next-after-joint" and (not place or operations[place - 1].name not in JOINT_OPERATIONS)
@@ -410,9 +412,7 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
     if size == _ENUMERATED and {one.kind for one in operations} <= {"", "temporal"}:
         return False  # two dates that are subtracted, and no way
     if names["end-member"] or names["named-member"]:  # a member is found to see what recurs in its series, and once
-        # The birthplace of the commander of the first flight that somebody commanded is a step too many.
-        born = [one.name for one in operations[-3:]] == ["end-member", "extend", "extend"]
-        return names["end-member"] == 1 and not born and names.keys() <= _BESIDE_SERIES
+        return names["end-member"] == 1 and names.keys() <= _BESIDE_SERIES
     joint = not names.keys().isdisjoint(JOINT_OPERATIONS | COUNTING_JOINT)
     if joint and size == _ENUMERATED and not names.keys() <= _BESIDE_JOINT:
         return False  # what somebody won says nothing of their other work; one choice of a list is enough
