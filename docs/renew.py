@@ -18,8 +18,8 @@ from hopwright.reporting.run_summary import summary_lines
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
     "hw-f8cb03e2b84285ff",
-    "hw-40f7308a159d11f6",
-    "hw-01e38ba04b9d28da",
+    "hw-812af139dba814c1",
+    "hw-c644ffd003829bf2",
     "hw-0abbd83956b9e443",
     "hw-d1890d96789a9862",
     "hw-3fb64993af5c4922",
@@ -27,8 +27,8 @@ CHOSEN = (
     "hw-40f2d5ef60ffa0a5",
     "hw-609ffe3696003b89",
     "hw-363d45a133ebc443",
-    "hw-05457df6c457e5d7",
-    "hw-692b72a8f533ca33",
+    "hw-090fdfb6ccc2873b",
+    "hw-ce3ca124e02b67d9",
 )
 FIRST_RUN = "Then the pipeline runs stage by stage and ends like this:\n\n```\n"
 """What stands on the page before the output of a run."""

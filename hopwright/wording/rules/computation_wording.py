@@ -192,22 +192,20 @@ class ComputationVerbaliser:
         return f"What was {owner}'s {f'next {noun} after' if form.later else f'last {noun} before'} {work}?"
 
     def _describe_next(self, form: NextOfList, frames: Sequence[str]) -> str:
-        """`the feature film by X that came out right after his last one with the editor of Y`."""
+        """`the feature film that X released right after his last one with the editor of Y`."""
         members = self._list_joint(form)
         end, side = ("last", "right after") if form.later else ("first", "just before")
         if self._roles_in_one((members.shared, members.partner)):
             lookup = self._text.step(members.partner).derivation
             assert isinstance(lookup, Lookup)
             entry = self._text.table.entity
-            work = plain_noun(self._text.names.noun(lookup.subject)).split()[-1]
-            partner = self._refer([members.partner], f"that {work}'s {entry[lookup.property].role}")
+            partner = self._refer([members.partner], f"its {entry[lookup.property].role}")
             partner = f"{entry[members.credit].preposition} {partner}"
         else:
             partner = self._say_with(members)
         beside = self._refer([form.reference], f"{self._say_own(members)} {end} one {partner}")
-        noun = self._name_member(form)
         return self._pick(frames).format(
-            noun=noun, nouns=pluralise(noun), owner=self._text.described(members.shared), side=side, beside=beside
+            noun=self._name_member(form), owner=self._text.described(members.shared), side=side, beside=beside
         )
 
     def _list_joint(self, form: NextOfList) -> Members:
