@@ -21,7 +21,7 @@ from hopwright.counterfactual.option_passages import UntoldOption
 from hopwright.counterfactual.passage_clauses import VAGUE_NOUNS
 from hopwright.counterfactual.passage_phrases import list_role
 from hopwright.counterfactual.passages import (
-    CREW,
+    MOST_CREW,
     HopPassages,
     PassagePlan,
     RivalFact,
@@ -51,6 +51,7 @@ _LEAST = 3
 _MODERN = 1850
 # What is told of the kind fits all nouns of these, too.
 _EXTENDED = frozenset({"organization", "team", "transport"})
+_CAPITALISED = re.compile(r"[A-Z][a-z]+")
 _REGNAL = re.compile(r"\b[IVX]+\b")
 _DATED = frozenset({"work", "event", "competition", "transport"})
 _YEAR = re.compile(r"(?<!\d)(?:1[0-9]{3}|20[0-9]{2})(?!\d)")
@@ -342,7 +343,7 @@ class FactInventor:
         """The offers with few of a film's crew beside those that are told already."""
         crew = {*list_role("crew")}
         told = self._told.get(subject, set()) | {one.property for one in self._shared.get(subject, ())}
-        free = CREW + random.Random(f"{self._key}:{subject}:crew").choice((-1, 0, 1)) - len(told & crew)
+        free = MOST_CREW + random.Random(f"{self._key}:{subject}:crew").choice((-1, 0, 1)) - len(told & crew)
         kept = []
         for offer in offers:
             free -= offer["property"] in crew
@@ -350,8 +351,8 @@ class FactInventor:
                 kept.append(offer)
         return kept
 
-    def _draw_words(self, name: str, rng: random.Random) -> str:
-        """Something in words, as few times the same in one world as can be."""
+    def _draw_words(self, name: str, rng: random.Random, title: str = "") -> str:
+        """Something in words, as few times the same in one world as can be; about whom a title names, if it does."""
         parts = _load()["words"][name]
         if name not in self._decks:
             self._decks[name] = [[] for _ in parts]
@@ -360,7 +361,9 @@ class FactInventor:
             if not deck:
                 deck.extend(rng.sample(part, len(part)))
             drawn.append(deck.pop())
-        return " ".join(drawn)
+        heroes: Mapping[str, str] = _load()["heroes"]
+        named = next((heroes[word] for word in _CAPITALISED.findall(title) if word in heroes), drawn[0])
+        return " ".join((named, *drawn[1:]))
 
     def _find_year(self, subject: str) -> int:
         """When an event took place, by its dates or its name; now for what has neither."""
@@ -377,9 +380,10 @@ class FactInventor:
             return self._state(subject, property, self._name(offer["kind"], offer["noun"], subject, property, gender))
         if property not in self._table.literal:  # it stands in passages alone
             words = offer.get("words", "")
-            drawn = self._draw_words(words, rng) if words else str(_draw_number(rng, offer["low"], offer["high"]))
-            if words == "premise":
-                drawn = _fit_title(drawn, self.names.phrase(subject))
+            title = self.names.phrase(subject) if words == "premise" else ""
+            drawn = (
+                self._draw_words(words, rng, title) if words else str(_draw_number(rng, offer["low"], offer["high"]))
+            )
             facts = {"subject": subject, "property": property, "value": drawn}
             facts["datatype"] = "string" if words else "decimal"
             return LiteralFact.model_validate({**facts, "subject_label": "", "property_label": property})
@@ -470,14 +474,6 @@ def _draw_number(rng: random.Random, low: int, high: int) -> int:
         return rng.randint(low, high)
     number = round(low * math.pow(high / low, rng.random()))
     return number - number % 10 if number > 10_000 and rng.random() < 0.5 else number
-
-
-def _fit_title(premise: str, title: str) -> str:
-    """A premise about whom a title names: `The Baker of X` tells of a baker."""
-    heroes: Mapping[str, str] = _load()["heroes"]
-    hero = next((heroes[word] for word in re.findall(r"[A-Z][a-z]+", title) if word in heroes), "")
-    lead = next((one for one in _load()["words"]["premise"][0] if premise.startswith(f"{one} ")), "")
-    return hero + premise.removeprefix(lead) if hero and lead else premise
 
 
 def _find_sorted_offers(known: Set[str]) -> Sequence[Mapping[str, Any]]:

@@ -38,7 +38,7 @@ RIVALS = 2
 _FACTS = 7
 _CONTEXT = 2
 # So many of a film's crew are told where no hop needs more.
-CREW = 3
+MOST_CREW = 3
 _POOL = 40
 _TRIES = 8
 _NEAR = 40
@@ -233,7 +233,7 @@ class PassagePlanner:
         found: dict[str, list[tuple[str, str, str]]] = {}
         barred = add_alike(told) | asked | {*list_role("dull")} | find_redundant(told | asked)
         crew, settings = {*list_role("crew")}, {*list_role("settings")}
-        free = CREW - len(told & crew)
+        free = MOST_CREW - len(told & crew)
         kind = self._moves.kinds.kind(subject)
         if kind in _SENSELESS:
             barred |= {*list_role(_SENSELESS[kind])}

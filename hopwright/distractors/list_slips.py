@@ -73,10 +73,9 @@ class ListSlips:
         return spread_sides(nearest, lambda one: ranked.index(one) < own, draw_earlier(key))
 
     def _list_bounds(self, hop: Hop, others: Sequence[str], used: Collection[str]) -> list[str]:
-        """What the question names of a list on whose one side a hop's answer lies."""
-        if isinstance(read_computation(hop.derivation), NextOfList):
-            return [one for one in others if one in used]
-        return self.find_named(hop, others, used)
+        """What the question names (`used`) of a list on whose one side a hop's answer lies."""
+        of_all = isinstance(read_computation(hop.derivation), NextOfList)
+        return [one for one in (others if of_all else self._list_theirs(hop, others)) if one in used]
 
     def is_beyond(self, hop: Hop, other: str) -> bool:
         """Whether something lies beyond what two made together: before the first of it that a hop finds, say."""
@@ -94,21 +93,12 @@ class ListSlips:
         if not isinstance(form, NextOfList) or choice is None:
             return []
         (last,) = (one for one in earlier if f"hop{one.index}" == form.reference)
-        joint = read_computation(last.derivation)
-        if not isinstance(joint, Extreme) or joint.members is None:
-            return []
-        partners = frozenset(self._facts.objects(last.answer_id or "", joint.members.credit))
         dated = self._read_dates(others, choice)
         ranked = sorted(dated, key=lambda one: (dated[one], one))
-        theirs = [one for one in ranked if not partners.isdisjoint(self._facts.objects(one, joint.members.credit))]
-        step = 1 if form.later else -1
+        theirs, step = self._list_theirs(last, ranked), 1 if form.later else -1
         places = [ranked.index(one) + step for one in theirs if one != last.answer_id]
         found = [ranked[place] for place in places if 0 <= place < len(ranked)]
         return [one for one in found if one not in theirs and one != hop.answer_id]
-
-    def find_named(self, hop: Hop, others: Sequence[str], used: Collection[str]) -> list[str]:
-        """Of the works among which a hop chooses what two made together, those that the question names (`used`)."""
-        return [one for one in self._list_theirs(hop, others) if one in used]
 
     def list_unnamed(self, hop: Hop, others: Sequence[str], used: Collection[str]) -> list[str]:
         """What else the two made among whose works a hop chooses; empty where the question names (`used`) some of it,

@@ -412,9 +412,9 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
     if size == _ENUMERATED and {one.kind for one in operations} <= {"", "temporal"}:
         return False  # two dates that are subtracted, and no way
     if names["end-member"] or names["named-member"]:  # a member is found to see what recurs in its series, and once
-        # Of what is not told in a sentence before, the first or the last is said in one breath, and read twice.
-        told = size > _ENUMERATED or bool(names["named-member"])
-        return names["end-member"] == 1 and told and names.keys() <= _BESIDE_SERIES
+        # In a short plan the way begins with a member of the series, not with somebody whom any fact leads to.
+        begun = size > _ENUMERATED or bool(names["named-member"])
+        return names["end-member"] == 1 and begun and names.keys() <= _BESIDE_SERIES
     joint = not names.keys().isdisjoint(JOINT_OPERATIONS | COUNTING_JOINT)
     if joint and size == _ENUMERATED and not names.keys() <= _BESIDE_JOINT:
         return False  # what somebody won says nothing of their other work; one choice of a list is enough

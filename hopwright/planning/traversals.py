@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
+import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -249,14 +250,16 @@ class GraphTraversals:
         """The property of the places in a series → its columns → the facts there by which one member alone is found."""
         found: dict[str, dict[str, list[Edge]]] = {}
         for series, members in self.series.items():
-            for member in members:
-                for column, value in sorted(self.graph.out_edges(member)):
-                    entry = self.table.entity.get(column)
-                    if entry is not None and entry.series == series and self.nameable(value):
-                        edges = [edge for edge in self.reverse_from(value) if edge.property == column]
-                        if edges:
-                            found.setdefault(series, {}).setdefault(column, []).extend(edges)
+            for edge in itertools.chain.from_iterable(self._iter_ways_to(series, member) for member in members):
+                found.setdefault(series, {}).setdefault(edge.property, []).append(edge)
         return found
+
+    def _iter_ways_to(self, series: str, member: str) -> Iterator[Edge]:
+        """The facts of a series by which one of its members, and no other, is found."""
+        for column, value in sorted(self.graph.out_edges(member)):
+            entry = self.table.entity.get(column)
+            if entry is not None and entry.series == series and self.nameable(value):
+                yield from (edge for edge in self.reverse_from(value) if edge.property == column)
 
     @functools.cached_property
     def recurrences(self) -> dict[str, tuple[Recurrence, ...]]:

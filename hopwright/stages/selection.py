@@ -60,9 +60,9 @@ _MOST_STEPS = {
     "begin with somebody's first or last film": (0.15, 16),
 }
 """The largest shares of the drafts that choose by a moment, that ask for the first or the last of a series, also of
-those that have the same as another member, and that begin with somebody's last film: readers find a death a ruler laid
-on the list of somebody else's works, `the winner of the one won by the winner` stiff, and two careers that share one
-cameraman a join. After each share how many are kept in any set, however small.
+those that have the same as another member, and that begin with somebody's first or last film. Readers find a death a
+ruler laid on the list of somebody else's works, and `the winner of the one won by the winner` stiff; few films are
+certainly somebody's first. After each share how many are kept in any set, however small.
 """
 _MOST_OF_DOMAIN = 0.45
 """The largest share of the drafts that one domain has, where a graph gives so many domains that all can have theirs."""

@@ -211,10 +211,12 @@ def _list_refused(builder: PlanBuilder, state: StepOutput, *, last: bool) -> fro
     """Properties that are not asked of an entity: where that happened by which it was chosen, and what all know."""
     form = read_computation(builder.find_derivation(state.ref))
     roles = builder.traversals.roles
-    if isinstance(form, NextOfList | Extreme):
-        found = isinstance(form, NextOfList) or form.members is not None
-        idle = roles.seldom | (roles.crew if found else frozenset()) if last else frozenset()
-        return idle if isinstance(form, NextOfList) else idle | {roles.event_places.get(form.property, "")}
+    if isinstance(form, NextOfList):
+        return roles.seldom | roles.crew if last else frozenset()
+    if isinstance(form, Extreme):
+        place = frozenset({roles.event_places.get(form.property, "")})
+        of_list = roles.crew if form.members is not None else frozenset()
+        return place | roles.seldom | of_list if last else place
     graph, table = builder.traversals.graph, builder.traversals.table.entity
     beside = {one for one, _ in graph.out_edges(state.entity) if one in table and not table[one].closes}
     if isinstance(form, EndMember):

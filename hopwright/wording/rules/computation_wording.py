@@ -195,15 +195,13 @@ class ComputationVerbaliser:
         """`the feature film that X released right after his last one with the editor of Y`."""
         members = self._list_joint(form)
         end, side = ("last", "right after") if form.later else ("first", "just before")
-        if self._roles_in_one((members.shared, members.partner)):
-            lookup = self._text.step(members.partner).derivation
-            assert isinstance(lookup, Lookup)
-            entry = self._text.table.entity
-            partner = self._refer([members.partner], f"its {entry[lookup.property].role}")
-            partner = f"{entry[members.credit].preposition} {partner}"
-        else:
-            partner = self._say_with(members)
-        beside = self._refer([form.reference], f"{self._say_own(members)} {end} one {partner}")
+        partner = (
+            self._refer([members.partner], f"its {self._text.call_short(members.partner)}")
+            if self._roles_in_one((members.shared, members.partner))
+            else self._say_partner(members, self._text.described)
+        )
+        preposition = self._text.table.entity[members.credit].preposition
+        beside = self._refer([form.reference], f"{self._say_own(members)} {end} one {preposition} {partner}")
         return self._pick(frames).format(
             noun=self._name_member(form), owner=self._text.described(members.shared), side=side, beside=beside
         )
@@ -507,28 +505,21 @@ class ComputationVerbaliser:
         """`his` or `her`, of the owner of a list; `X's` or `the director's` where neither is known."""
         if own := self._text.find_possessive(members.shared):
             return own
-        lookup = self._text.step(members.shared).derivation if members.shared.startswith("hop") else None
-        if isinstance(lookup, Lookup):
-            return f"the {self._text.table.entity[lookup.property].role}'s"
-        return f"{self._text.described(members.shared)}'s"
-
-    def _say_with(self, members: Members) -> str:
-        """`with the editor of X`."""
-        preposition = self._text.table.entity[members.credit].preposition
-        return f"{preposition} {self._say_partner(members, self._text.described)}"
+        role = self._text.call_short(members.shared)
+        return f"the {role}'s" if role else f"{self._text.described(members.shared)}'s"
 
     def _name_own(self, form: Extreme) -> str:
         """`Mike Nichols's first feature film`, of a work of whoever is named; empty for other choices."""
         members = form.members
         assert members is not None
-        member = self._text.table.entity[members.property].member
-        if not members.shared.startswith("Q") or members.partner or form.moment or not member.endswith(_BY_OWNER):
+        entry = self._text.table.entity[members.property]
+        if not members.shared.startswith("Q") or members.partner or form.moment or not entry.member.endswith(_BY_OWNER):
             return ""
-        noun, debut = member.removesuffix(_BY_OWNER), self._text.table.entity[members.property].debut
-        whose = f"{self._text.described(members.shared)}'s"
-        if len(self._text.list_choices(members.shared)) > 1:
-            whose, noun = self._say_own(members), ""
-        return f"{whose} {debut if debut and not form.largest else f'{form.turn()} {noun}'.rstrip()}"
+        owner = f"{self._text.described(members.shared)}'s"
+        work = f"{form.turn()} {entry.member.removesuffix(_BY_OWNER)}"
+        if len(self._text.list_choices(members.shared)) > 1:  # the question goes on with that person's works
+            owner, work = self._say_own(members), form.turn()
+        return f"{owner} {work if form.largest or not entry.debut else entry.debut}"
 
     def _state_tie(self, form: Extreme, names: str, tie: str) -> str:
         """`The films A, B and C were all directed by E`."""

@@ -594,7 +594,7 @@ class PlanVerbaliser:
         """`his` or `her` of whoever a reference means; empty where that is not known."""
         return _POSSESSIVE.get(self._find_pronoun(self.entity(reference)), "") if reference else ""
 
-    def _call_short(self, reference: str) -> str:
+    def call_short(self, reference: str) -> str:
         """`librettist` of somebody who is found; empty where nothing short says who is meant."""
         lookup = self.step(reference).derivation if reference.startswith("hop") else None
         entry = self.table.entity.get(lookup.property) if isinstance(lookup, Lookup) else None
@@ -610,7 +610,7 @@ class PlanVerbaliser:
         lookup = self.step(moment).derivation
         if not isinstance(lookup, Lookup) or lookup.property != self.table.roles.death:
             return ""
-        dead, work, role = lookup.subject, self.find_named(lookup.subject), self._call_short(lookup.subject)
+        dead, work, role = lookup.subject, self.find_named(lookup.subject), self.call_short(lookup.subject)
         if role and owner.startswith("hop") and owner != dead and work == self.find_named(owner):
             if based := self._tell_based(int(dead[3:])):
                 return self._beside_death(known, based, side)
