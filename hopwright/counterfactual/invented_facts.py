@@ -45,7 +45,6 @@ from hopwright.wording.rules.rules_writer import EntityNaming
 # About so many facts make a passage of at least sixty words; those of works take more words each.
 _FACTS = 12
 _FACTS_OF_WORKS = (10, 12)
-_SPOUSE = "P26"
 # So many are added to a life even where a long list of works stands in it.
 _LEAST = 3
 _MODERN = 1850
@@ -433,7 +432,9 @@ class FactInventor:
 
     def _find_other_gender(self, plan: PassagePlan, property: str) -> Gender:
         """The gender of an invented spouse; empty for anybody else, and where nobody knows."""
-        others: Mapping[str, Gender] = {"female": "male", "male": "female"} if property == _SPOUSE else {}
+        others: Mapping[str, Gender] = (
+            {"female": "male", "male": "female"} if property == self._table.roles.spouse else {}
+        )
         return others.get(plan.gender or self._genders.get(plan.subject, ""), "")
 
     def _name(self, kind: EntityKind, noun: str, subject: str, property: str, gender: Gender = "") -> str:

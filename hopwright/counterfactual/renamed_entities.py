@@ -13,7 +13,6 @@ from hopwright.counterfactual.surrogate_names import (
     DatedName,
     Gender,
     SurrogateNameGenerator,
-    find_used_noun,
     is_class_word,
     is_generic_name,
     read_dated_name,
@@ -316,10 +315,12 @@ def _list_written(item: Item) -> Iterator[tuple[str, str]]:
 
 
 def _find_uses(item: Item) -> dict[str, str]:
-    """Entity, or the kind of all works of an item that tells of title roles → the noun that its name must suit."""
+    """Entity, or the kind of all works of an item that tells of title roles → the noun that its name must suit: what
+    distributes a film is no steel works.
+    """
     found: dict[str, str] = {}
     for triplet in (one for hop in item.hops for one in hop.evidence.triplets):
-        if noun := find_used_noun(triplet.property):
+        if noun := ROLES.named_as.get(triplet.property):
             found["work" if noun == "title role" else triplet.object] = noun
     return found
 

@@ -75,7 +75,6 @@ class _Inventory:
     taken: frozenset[str]
     nouns: tuple[str, ...]
     people: tuple[str, ...]
-    used: dict[str, str]
     frames: dict[str, tuple[str, ...]]
     kinds: dict[str, tuple[str, ...]]
     head: frozenset[str]
@@ -229,11 +228,6 @@ def split_person(name: str) -> tuple[str, str]:
 def is_class_word(word: str) -> bool:
     """Whether a word says what a thing is ("County", "Lake") rather than which one."""
     return word in _load().keep or word in _load().joint or word.strip("().,").lower() in _load().heads
-
-
-def find_used_noun(property: str) -> str:
-    """As what something is named that a fact uses: what distributes a film is no steel works."""
-    return _load().used.get(property, "")
 
 
 def is_generic_name(alias: str) -> bool:
@@ -439,7 +433,6 @@ def _load() -> _Inventory:
         taken=frozenset(raw["words"]["taken"]),
         nouns=tuple(raw["words"]["noun"]),
         people=tuple(raw["words"]["person"]),
-        used=raw["used"],
         frames={noun: tuple(frames) for noun, frames in raw["frames"].items()},
         kinds={kind: tuple(frames) for kind, frames in raw["kinds"].items()},
         head=frozenset(raw["keep"]["head"]),

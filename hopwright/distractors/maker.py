@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import functools
+import hashlib
 import itertools
 import random
 import re
@@ -509,9 +510,7 @@ class DistractorMaker:
         leading = self._list_sources(sources, property, answer)
         return list(dict.fromkeys(self._facts.objects(one, property)[0] for one in leading))
 
-    def _order_sources(
-        self, task: _Task, chosen: Hop, sources: Sequence[str], property: str, answer: str
-    ) -> list[str]:
+    def _order_sources(self, task: _Task, chosen: Hop, sources: Sequence[str], property: str, answer: str) -> list[str]:
         """What else stands in the list that a hop chose from, in the order in which it is taken for the chosen work.
 
         What was offered beside that work leads to what is offered here. Of what two made together some lies beyond,
@@ -581,6 +580,8 @@ class DistractorMaker:
             fixed = min(1, len(outsiders))
             if self._lists.is_of_list(hop.derivation):
                 slips = self._lists.list_unnamed(hop, others, task.list_used())
+                if task.hides_following(answer):
+                    choice = tuple(one for one in choice if one != task.following)
                 first = self._lists.list_beside_theirs(hop, task.earlier, others)
                 choice = self._lists.order(hop, choice, task.list_used(), first)[:_NEXT_IN_LIST]
                 # So many of what the two made and of what lies beyond, or earlier and later ones, as were drawn.
@@ -1281,6 +1282,19 @@ class _Task:
     def computed(self) -> tuple[str, ...]:
         """The expressions of the computing hops before this one."""
         return tuple(one.derivation.expression for one in self.earlier if isinstance(one.derivation, Compute))
+
+    @property
+    def following(self) -> Value | None:
+        """What the next hop leads to."""
+        return self.reader.value if self.reader is not None else None
+
+    def hides_following(self, answer: str) -> bool:
+        """Whether what the next hop leads to shall not be offered here, drawn by the answer.
+
+        What comes after the last that two made is taken for it. Were it always offered, the final answer would be
+        what stands among the options of the hop before.
+        """
+        return hashlib.blake2b(f"{answer}:{self.following}".encode(), digest_size=1).digest()[0] % 3 > 0
 
     def list_offered(self) -> list[str]:
         """The entities that stand beside the right answers of the earlier hops."""

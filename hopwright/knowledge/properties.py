@@ -77,6 +77,10 @@ class PropertyRoles:
     """The date on which a work was published or released."""
     ties: frozenset[str] = frozenset()
     """From one of several that belong together to what they share: its director, its series, its family."""
+    spouse: str = ""
+    """From a person to whom he or she married."""
+    named_as: Mapping[str, str] = field(default_factory=dict)
+    """The noun that says what the object of a property is, or, of a title role's property, the work that has it."""
     lists: frozenset[str] = frozenset()
     """From a whole to each of several that belong together: the cast of a film, the crew of a flight."""
     kinship: frozenset[str] = frozenset()

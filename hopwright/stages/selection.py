@@ -176,10 +176,10 @@ def select(
     names the same things, as an earlier one (two such questions answer each other), what is a third through the same
     answers, what ends with the same two steps or chooses the same by the same moment, what nearly repeats an earlier
     question (named in the reason), and what is over the share of one frame, of one look-up to end with (a birthplace
-    can end a question about anybody), of steps along series or lists of years, of choices by a moment, of ends of one
-    series, or of one final answer. Of an answer half of the share is allowed here, because the difficulty filter then
-    takes away a part of the items but not evenly. Where a number of `items` is asked for, the shares are of that
-    number: what is kept then stays kept when further drafts are drawn.
+    can end a question about anybody), of each of `_MOST_STEPS`, of ends of one series, or of one final answer. Of an
+    answer half of the share is allowed here, because the difficulty filter then takes away a part of the items but not
+    evenly. Where a number of `items` is asked for, the shares are of that number: what is kept then stays kept when
+    further drafts are drawn.
     """
     from hopwright.checks.near_duplicates import NearDuplicateFinder  # slow to load, and of no use to the workers
 

@@ -146,8 +146,7 @@ ROLES = PropertyRoles(
     exact=frozenset({"P990118"}),
     made=MADE,
     makers=frozenset(
-        {"P57", "P86", "P58", "P990108", "P990110", "P990138"}
-        | {f"P9901{number}" for number in range(72, 87)}
+        {"P57", "P86", "P58", "P990108", "P990110", "P990138"} | {f"P9901{number}" for number in range(72, 87)}
     ),
     citizenship=CITIZENSHIP,
     homes=(BIRTHPLACE,),
@@ -158,6 +157,16 @@ ROLES = PropertyRoles(
     seldom=SELDOM,
     crew=CREW,
     kinship=KINSHIP,
+    spouse="P26",
+    named_as=MappingProxyType(
+        {
+            "P272": "film production company",
+            "P750": "film distributor",
+            "P123": "publisher",
+            "P990178": "title role",
+            "P990185": "title role",
+        }
+    ),
     family=FAMILY,
     adapters=ADAPTERS,
     loose=frozenset(_RELATIONS["loose"].split()),

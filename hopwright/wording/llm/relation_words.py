@@ -6,14 +6,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hopwright.planning.computation_forms import Extreme, GroupSize, read_computation
+from hopwright.planning.computation_forms import Extreme, GroupSize, NextOfList, read_computation
 from hopwright.records import Hop
 from hopwright.wording.llm.timelines import list_cues
 from hopwright.wording.llm.vocabulary import Vocabulary, find_making, find_rivals, properties_in, stem, stems, widen
 
-_KINDS_OF_TEXT = tuple(
-    stems(words) for words in ("novel novelist", "play playwright dramatist", "libretto librettist")
-)
+_KINDS_OF_TEXT = tuple(stems(words) for words in ("novel novelist", "play playwright dramatist", "libretto librettist"))
 """What is a novel is no play, although both have an author."""
 _RANK = re.compile(r"\b(?:last|latest|final|second|third)\b", re.IGNORECASE)
 
@@ -49,7 +47,9 @@ class RelationWords:
     def find_making(self, text: str) -> str:
         """Whether a text parts a list by when works were made, not by when they came out; empty where it does not."""
         forms = (read_computation(hop.derivation) for hop in self.hops)
-        parted = any(isinstance(form, Extreme | GroupSize) and form.moment for form in forms)
+        parted = any(
+            isinstance(form, NextOfList) or (isinstance(form, Extreme | GroupSize) and form.moment) for form in forms
+        )
         word = find_making(text) if parted else ""
         return f"says {word!r}: the list is parted by when a work came out, not by when it was made" if word else ""
 
