@@ -90,7 +90,7 @@ class ListSlips:
         Whoever takes the film that is named for their last arrives there. Empty for other hops.
         """
         form, choice = read_computation(hop.derivation), _read_choice(hop.derivation)
-        if not isinstance(form, NextOfList) or choice is None:
+        if not isinstance(form, NextOfList) or choice is None or not form.reference.startswith("hop"):
             return []
         (last,) = (one for one in earlier if f"hop{one.index}" == form.reference)
         dated = self._read_dates(others, choice)

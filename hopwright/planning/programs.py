@@ -34,8 +34,10 @@ _KEPT_CHOICES = 2_000
 _LIFE_OF_CHOSEN = 0.02
 """How readily a question about what is chosen from a list ends with somebody's age, or the year of their birth."""
 _OF_A_LIFE = frozenset({"year", "age-at-death", "age-found"})
-_BESIDE_JOINT = JOINT_OPERATIONS | COUNTING_JOINT | {"next-after-joint", "end-of-named", "lead", "extend"} | _OF_A_LIFE
-_CHOOSING = (CHOOSING_FROM_LISTS | COUNTING_JOINT | {"end-member"}) - {"end-of-named"}
+_OTHER_WORK = frozenset({"end-of-named", "next-of-work"})
+"""Operations that find a work for the sake of somebody who had a part in it."""
+_BESIDE_JOINT = JOINT_OPERATIONS | COUNTING_JOINT | _OTHER_WORK | {"next-after-joint", "lead", "extend"} | _OF_A_LIFE
+_CHOOSING = (CHOOSING_FROM_LISTS | COUNTING_JOINT | {"end-member"}) - _OTHER_WORK
 _BESIDE_SERIES = frozenset({"end-member", "named-member", "lead", "extend"})
 _SAMPLED = 3000
 _MOST_LIKED = 8.0
@@ -62,8 +64,14 @@ _READERS: dict[str, frozenset[str]] = {
     "named-event": frozenset({"holder"}),
     "named-member": frozenset({"extend"}),
     "end-of-named": frozenset({"extend"}),
+    "next-of-work": frozenset({"extend"}),
 }
 """Operations that are for certain others to read."""
+_AFTER_OTHER_WORK: dict[str, tuple[tuple[str, ...], ...]] = {
+    "end-of-named": (("joint-with-named", "extend"),),
+    "next-of-work": (("joint-with-named", "extend"), ("lead", "joint-of-both")),
+}
+"""What follows where the first step finds a work, and the second somebody who worked on it."""
 _ANSWER = {"entity": "entity", "year": "year", "date": "date", "number": "number", "amount": "number", "ways": "number"}
 
 
@@ -373,10 +381,10 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
     of_two = [place for place, one in enumerate(operations) if one.name in JOINT_OPERATIONS | COUNTING_JOINT]
     if len(of_two) > 1:
         return False  # what the partner of two made with a third
-    from_end = operations[0].name == "end-of-named"
-    if from_end and [one.name for one in operations[2:]] != ["joint-with-named", "extend"]:
+    goes_on = _AFTER_OTHER_WORK.get(operations[0].name)
+    if goes_on and tuple(one.name for one in operations[2:]) not in goes_on:
         return False  # who worked on somebody's first film is asked for to see what else the two made
-    if not from_end and any(before.name == "extend" for place in of_two for before in operations[:place]):
+    if not goes_on and any(before.name == "extend" for place in of_two for before in operations[:place]):
         return False  # what two made together is asked of who had a part in a named work, not in one to be found
     chosen = [place for place, one in enumerate(operations) if one.name in _CHOOSING]
     if chosen and [one.name for one in operations[chosen[0] + 1 :]][-2:] == ["extend", "extend"]:

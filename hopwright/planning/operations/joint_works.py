@@ -11,8 +11,8 @@ from hopwright.planning.computation_forms import Extreme, NextOfList, read_compu
 from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import FEWEST_CHOSEN_FROM, list_joint, list_joint_counts, satisfies_reader
-from hopwright.planning.operations.starting_points import draw_joint_works
-from hopwright.planning.operations.whole_lists import has_unlisted_between, states_year
+from hopwright.planning.operations.starting_points import draw_joint_works, has_unlisted_between
+from hopwright.planning.operations.whole_lists import states_year
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.traversals import JointCount, JointWork
 from hopwright.records import Lookup
@@ -36,6 +36,7 @@ def joint_of_both(builder: PlanBuilder, inputs: Sequence[StepOutput], context: O
             for owner, partner in itertools.permutations(inputs, 2)
             for joint in builder.traversals.joint_works(owner.entity)
             if joint.partner == partner.entity
+            and (joint.largest or not isinstance(_find_worked_on(builder, partner.ref), NextOfList))
         ),
     )
 
@@ -48,18 +49,32 @@ def joint_with_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context
         return found.ref if entity == found.entity else entity
 
     joint = list_joint(builder, found.entity)
-    if (own := _find_worked_on(builder, found.ref)) is not None and own.members is not None:
+    own = _find_worked_on(builder, found.ref)
+    if isinstance(own, NextOfList):
+        joint = [one for one in joint if one.largest and own.reference in _list_works(one)]
+    elif own is not None and own.members is not None:
         joint = [one for one in joint if one.owner == own.members.shared]
         # Of somebody's first film, the first with its editor would be that one.
         joint = [one for one in joint if one.largest is not own.largest]
+    else:  # a film of another director would be a mere name for whoever shot it
+        joint = [one for one in joint if not builder.topics or builder.topics[0] in _list_works(one)]
     return _choose(builder, context, [(one, refer(one.owner), refer(one.partner)) for one in joint])
 
 
-def _find_worked_on(builder: PlanBuilder, reference: str) -> Extreme | None:
-    """The choice of what somebody named made first, or last, on which whoever a hop finds worked; None for others."""
+def _list_works(joint: JointWork) -> frozenset[str]:
+    """All of the whole list of the owner."""
+    return frozenset(work for _, work in joint.whole.dates)
+
+
+def _find_worked_on(builder: PlanBuilder, reference: str) -> Extreme | NextOfList | None:
+    """The choice of what somebody named made first, or last, or of what came after a named work, on which whoever a hop
+    finds worked; None for others.
+    """
     part = builder.find_derivation(reference)
     form = read_computation(builder.find_derivation(part.subject)) if isinstance(part, Lookup) else None
-    return form if isinstance(form, Extreme) and form.members is not None and not form.members.partner else None
+    if isinstance(form, Extreme):
+        return form if form.members is not None and not form.members.partner else None
+    return form if isinstance(form, NextOfList) else None
 
 
 def joint_of_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:

@@ -12,6 +12,7 @@ import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
+from hopwright.planning.computation_forms import NextOfList
 from hopwright.planning.dead_ends import DeadEnd, NothingBegins, PlanningDeadEnd
 from hopwright.planning.expressions import is_later
 from hopwright.planning.memory import Memory
@@ -34,7 +35,17 @@ from hopwright.planning.operations.operation_inputs import (
 from hopwright.planning.plan_builder import PlanBuilder
 from hopwright.planning.random_draws import draw, draw_several
 from hopwright.planning.relations import Group, StartPools
-from hopwright.planning.traversals import MAX_POOL, Edge, JointWork, UsableLiteral, WholeList, spread
+from hopwright.planning.traversals import (
+    MAX_POOL,
+    Edge,
+    JointWork,
+    NextWork,
+    UsableLiteral,
+    WholeList,
+    read_year,
+    spread,
+)
+from hopwright.records.values import Scalar
 
 _DRAWN = 16
 _OF_ONE = 0.95
@@ -74,6 +85,23 @@ class ListEnd(NamedTuple):
         """The expression that chooses it; `owner` is what its owner is referred to with."""
         choose = "argmax" if self.largest else "argmin"
         return f"{choose}({self.whole.measure}, all({self.whole.property}, {owner}))"
+
+
+class NextOfWork(NamedTuple):
+    """What comes right after a work that a plan names, in the whole list of whoever made both."""
+
+    named: str
+    following: NextWork
+
+    @property
+    def work(self) -> str:
+        """What comes next."""
+        return self.following.work
+
+    def write(self) -> str:
+        """The expression that finds it."""
+        whole = self.following.whole
+        return NextOfList(whole.measure, whole.property, self.following.maker, self.named, later=True).write()
 
 
 class ChoosableGroup(NamedTuple):
@@ -227,6 +255,54 @@ def draw_list_ends(builder: PlanBuilder, context: OperationContext) -> list[List
     if not starts.pools:
         raise NothingBegins(DeadEnd.NO_WHOLE_LIST)
     return [draw(builder.rng, starts.pools[one]) for one in _draw_names(builder, starts)]
+
+
+def draw_next_works(builder: PlanBuilder, context: OperationContext) -> list[NextOfWork]:
+    """Some works with what their makers brought out next, together with somebody new, from which the operations that
+    follow can go on; raises NothingBegins.
+    """
+
+    def find() -> dict[str, tuple[NextOfWork, ...]]:
+        wanted = can_precede(builder, context.readers)
+        found: dict[str, list[NextOfWork]] = {}
+        for owner in sorted(builder.traversals.list_owners):
+            for start in _iter_next_works(builder, owner):
+                if wanted(start.work):
+                    found.setdefault(start.following.whole.property, []).append(start)
+        return {name: tuple(starts) for name, starts in found.items()}
+
+    starts = _remember(builder, ("next", *context.readers), find)
+    if not starts.pools:
+        raise NothingBegins(DeadEnd.NO_WHOLE_LIST)
+    return [draw(builder.rng, starts.pools[one]) for one in _draw_names(builder, starts)]
+
+
+def _iter_next_works(builder: PlanBuilder, owner: str) -> Iterator[NextOfWork]:
+    traversals = builder.traversals
+    for whole in traversals.whole_lists(owner):
+        for date, named in whole.dates:
+            for one in traversals.next_of_lists(named) if traversals.nameable(named) else ():
+                if one.whole is not whole or not one.later or has_unlisted_between(builder, owner, date, one.date):
+                    continue
+                if traversals.nameable(one.work) and _brings_somebody_new(builder, named, one):
+                    yield NextOfWork(named, one)
+
+
+def _brings_somebody_new(builder: PlanBuilder, named: str, following: NextWork) -> bool:
+    """Whether somebody has a part in what comes next which others had before, and made more with its maker later."""
+    objects = builder.traversals.graph.objects
+    for joint in builder.traversals.joint_works(following.owner):
+        before, then = objects(named, joint.credit), objects(following.work, joint.credit)
+        new = list(then) == [joint.partner] and before and joint.partner not in before
+        if new and joint.largest and joint.work != following.work:
+            return True
+    return False
+
+
+def has_unlisted_between(builder: PlanBuilder, owner: str, when: Scalar, chosen: dt.date) -> bool:
+    """Whether something that some would put on a list came out between a moment and what is chosen by it."""
+    ends = sorted((read_year(when), chosen.year))
+    return any(ends[0] <= year <= ends[1] for year in builder.traversals.table.unlisted.get(owner, ()))
 
 
 def list_ends(builder: PlanBuilder, owner: str) -> Iterator[ListEnd]:

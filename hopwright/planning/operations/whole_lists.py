@@ -15,7 +15,14 @@ from hopwright.planning.expressions import is_later
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import satisfies_reader
 from hopwright.planning.operations.operation_inputs import full_date
-from hopwright.planning.operations.starting_points import ListEnd, draw_list_ends, list_ends, list_makers
+from hopwright.planning.operations.starting_points import (
+    ListEnd,
+    draw_list_ends,
+    draw_next_works,
+    has_unlisted_between,
+    list_ends,
+    list_makers,
+)
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.traversals import WholeList, read_year
 from hopwright.records import Lookup, ReverseLookup
@@ -84,6 +91,16 @@ def end_of_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Op
         if builder.admits(end.owner) and builder.admits(end.work):
             builder.name(end.owner)
             return _take_end(builder, end, end.owner)
+    raise PlanningDeadEnd(DeadEnd.NO_WHOLE_LIST)
+
+
+def next_of_work(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """What whoever made a work that the plan names brought out next: Truffaut's film after "The 400 Blows"."""
+    for start in draw_next_works(builder, context):
+        if builder.admits(start.named) and builder.admits(start.work):
+            builder.name(start.named)
+            builder.take(start.work)
+            return StepOutput("entity", builder.compute(start.write(), "comparison", start.work), start.work)
     raise PlanningDeadEnd(DeadEnd.NO_WHOLE_LIST)
 
 
@@ -156,12 +173,6 @@ def _is_next_to_named(builder: PlanBuilder, whole: WholeList, chosen: str) -> bo
     """Whether a list has what is chosen right beside something that the question names: then no date is needed."""
     places = {one: place for place, (_, one) in enumerate(whole.dates)}
     return any(abs(places[one] - places[chosen]) == 1 for one in builder.topics if one in places)
-
-
-def has_unlisted_between(builder: PlanBuilder, owner: str, when: Scalar, chosen: dt.date) -> bool:
-    """Whether something that some would put on a list came out between a moment and what is chosen by it."""
-    ends = sorted((read_year(when), chosen.year))
-    return any(ends[0] <= year <= ends[1] for year in builder.traversals.table.unlisted.get(owner, ()))
 
 
 def _count(builder: PlanBuilder, owner: str, reference: str, moment: StepOutput) -> StepOutput:

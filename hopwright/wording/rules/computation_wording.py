@@ -186,13 +186,19 @@ class ComputationVerbaliser:
         raise ExpressionError(f"no words for {expression}")
 
     def _ask_next(self, form: NextOfList) -> str:
-        """`What was X's next feature film after "Bullitt"?`: after a work that a hop finds."""
-        owner, work = self._text.stated(self._list_joint(form).shared), self._text.stated(form.reference)
-        noun = self._name_member(form)
-        return f"What was {owner}'s {f'next {noun} after' if form.later else f'last {noun} before'} {work}?"
+        """`What was X's next feature film after "Bullitt"?`; of a named work, whose director a later hop looks up, `the
+        next feature film by the director of "Bullitt"`.
+        """
+        noun, work = self._name_member(form), self._text.stated(form.reference)
+        if form.reference.startswith("hop"):
+            owner = self._list_joint(form).shared
+        elif not (owner := self._text.find_owner(form.property)):
+            return f"What was the next {noun} by the {self._text.table.entity[form.maker].role} of {work}?"
+        turn = f"next {noun} after" if form.later else f"last {noun} before"
+        return f"What was {self._text.stated(owner)}'s {turn} {work}?"
 
     def _describe_next(self, form: NextOfList, frames: Sequence[str]) -> str:
-        """`the feature film that X released right after his last one with the editor of Y`."""
+        """`the feature film that X made right after his last collaboration with the editor of Y`."""
         members = self._list_joint(form)
         end, side = ("last", "right after") if form.later else ("first", "just before")
         partner = (
@@ -201,7 +207,8 @@ class ComputationVerbaliser:
             else self._say_partner(members, self._text.described)
         )
         preposition = self._text.table.entity[members.credit].preposition
-        beside = self._refer([form.reference], f"{self._say_own(members)} {end} one {preposition} {partner}")
+        work = "collaboration" if preposition == "with" else "one"
+        beside = self._refer([form.reference], f"{self._say_own(members)} {end} {work} {preposition} {partner}")
         return self._pick(frames).format(
             noun=self._name_member(form), owner=self._text.described(members.shared), side=side, beside=beside
         )
@@ -336,14 +343,45 @@ class ComputationVerbaliser:
 
     def _fill_joint(self, template: str, members: Members, say: Say) -> str:
         """A phrase for what two did together; what two of one named work did, they did `together`."""
-        both = self._roles_in_one((members.shared, members.partner)) if say == self._text.described else ""
-        if both and self._did_with(template, members):
+        both = ""
+        if say == self._text.described and self._did_with(template, members):
+            both = self._tell_somebody_new(members) or self._roles_in_one((members.shared, members.partner))
+        if both:
             return template.replace("{s}", both).replace(_WITH, "together")
         partner, entry = self._say_partner(members, say), self._text.table.entity[members.credit]
         if _WITH not in template:  # `flight of {s} that {o} commanded`
             partner = say(members.partner)
         said = template.replace(_WITH, f"{entry.preposition} {{o}}").replace("{s}", say(members.shared))
         return said.replace("{o}", partner)
+
+    def _tell_somebody_new(self, members: Members) -> str:
+        """`the two of them`, after a sentence on somebody with whom what came next was made: `Bertolucci made his next
+        feature film after "1900" with another editor.`; empty where the partner is found otherwise.
+        """
+        if (following := self._find_following(members)) is None:
+            return ""
+        text, partner = self._text, int(members.partner[3:])
+        found = text.find_subject(members.partner)
+        new = f"with another {text.table.entity[members.credit].role}"
+        work = text.described(following.reference)
+        own = f"{text.find_possessive(members.shared) or 'the'} next {self._name_member(following)}"
+        if not members.shared.startswith("hop"):
+            made = mark([partner], f"{mark([found], f'{own} after {work}')} {new}")
+            text.openings.append(f"{text.described(members.shared)} made {made}.")
+            return mark([partner], "the two of them")
+        owner, made = int(members.shared[3:]), mark([partner], f"{mark([found], own)} {new}")
+        if text.draw() < _FRONTED:
+            director = mark([owner], f"its {text.call_short(members.shared)}")
+            text.openings.append(f"{mark([found], f'After {work}')}, {director} made {made}.")
+        else:
+            text.openings.append(f"{upper_first(text.described(members.shared))} made {made}.")
+        return mark([owner, partner], "the two of them")
+
+    def _find_following(self, members: Members) -> NextOfList | None:
+        """What came after a named work, on which the partner is found; None for a partner who is found otherwise."""
+        found = self._text.find_subject(members.partner)
+        form = read_computation(self._text.step(f"hop{found}").derivation) if found else None
+        return form if isinstance(form, NextOfList) else None
 
     def _did_with(self, template: str, members: Members) -> bool:
         """Whether both of two did the same, and did it `with` each other."""
@@ -465,7 +503,7 @@ class ComputationVerbaliser:
         if form.members.partner:
             turn = form.turn()
             both = self._roles_in_one((form.members.shared, form.members.partner))
-            begun = len(self._text.list_choices(form.members.shared)) > 1
+            begun = len(self._text.list_choices(form.members.shared)) > 1 or self._find_following(form.members)
             if self._text.is_asked_of(form) and (both or begun or self._text.draw() < _IN_ONE):
                 return f"the {turn} {self._joint_work(form.members, said)}"
             self._text.openings.append(f"{upper_first(self._tell_joint_works(form.members))}.")

@@ -106,12 +106,12 @@ JOINT_WORK_FRAMES = ("{what} was the {turn} {member}?", "What is the title of th
 """Of a whole list, what two people made together: `the first film that X made with Y`."""
 
 NEXT_FRAMES = (
-    "Which {noun} did {owner} release {side} {beside}?", "What {noun} did {owner} release {side} {beside}?",
-    "What was the {noun} that {owner} released {side} {beside}?",
+    "Which {noun} did {owner} make {side} {beside}?", "What {noun} did {owner} make {side} {beside}?",
+    "What was the {noun} that {owner} made {side} {beside}?",
 )
 """What comes next in a list of works after, or before, what two made together."""
 
-NEXT_PHRASES = ("the {noun} that {owner} released {side} {beside}",)
+NEXT_PHRASES = ("the {noun} that {owner} made {side} {beside}",)
 """The same within a question."""
 
 JOINT_EVENT_FRAMES = ("{what} was the {turn} {member}?", "Which was the {turn} {member}?")

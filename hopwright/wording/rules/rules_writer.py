@@ -78,8 +78,8 @@ _WHERE = re.compile(r"the (?:town or )?city ((?:where|in which) .+)$", re.DOTALL
 _OF_IT = re.compile(r"\bthe ((?:[a-z]+ )?[a-z]+) of it\b")
 _SAME_NOUN = re.compile(r'\bthe ([a-z]+) ("[^"]+" \(\d{4}\) and )the \1 (?="[^"]+" \(\d{4}\))')
 _FILM_ROLE = re.compile(
-    rf'\b((?:(?:director|cinematographer|screenwriter|editor) of|screenplay for|directed|photographed|edited) '
-    rf'(?:{MARK})*)'
+    rf'\b((?:(?:director|cinematographer|screenwriter|editor) of|screenplay for|directed|photographed|edited|film after'
+    rf'|After) (?:{MARK})*)'
     r'the film (?="[^"]+" \(\d{4}\))'
 )
 """Where a role says that a title is a film's."""
@@ -276,6 +276,18 @@ class PlanVerbaliser:
         """The choices among the works of somebody whom the plan names: the last with the editor of the first, say."""
         forms = [read_computation(step.derivation) for step in self._steps if owner.startswith("Q")]
         return [one for one in forms if isinstance(one, Extreme) and one.members and one.members.shared == owner]
+
+    def find_owner(self, property: str) -> str:
+        """Whom the plan names as the owner of a list; empty where it names nobody so."""
+        forms = [read_computation(step.derivation) for step in self._steps]
+        owned = [one.members for one in forms if isinstance(one, Extreme) and one.members is not None]
+        named = [one.shared for one in owned if one.property == property and one.shared.startswith("Q")]
+        return named[0] if named else ""
+
+    def find_subject(self, reference: str) -> int:
+        """The hop that finds that of which a hop looks something up; 0 where the plan names it, or looks up nothing."""
+        lookup = self.step(reference).derivation if reference.startswith("hop") else None
+        return int(lookup.subject[3:]) if isinstance(lookup, Lookup) and lookup.subject.startswith("hop") else 0
 
     def find_named(self, reference: str) -> str:
         """What is named where a description of a hop's answer begins: the work whose librettist's death it gives."""
