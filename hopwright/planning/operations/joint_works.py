@@ -66,6 +66,12 @@ def _list_works(joint: JointWork) -> frozenset[str]:
     return frozenset(work for _, work in joint.whole.dates)
 
 
+def _list_theirs(builder: PlanBuilder, joint: JointWork) -> frozenset[str]:
+    """Those of that list that the owner made with the partner."""
+    objects = builder.traversals.graph.objects
+    return frozenset(one for one in _list_works(joint) if joint.partner in objects(one, joint.credit))
+
+
 def _find_worked_on(builder: PlanBuilder, reference: str) -> Extreme | NextOfList | None:
     """The choice of what somebody named made first, or last, or of what came after a named work, on which whoever a hop
     finds worked; None for others.
@@ -162,7 +168,7 @@ def _choose(builder: PlanBuilder, context: OperationContext, options: Iterable[_
         if not _is_found_as_maker(builder, owner, joint.owner, joint.work) or _is_stated(builder, owner, joint):
             continue
         # Two are enough where the question names neither of them.
-        fewest = FEWEST_CHOSEN_FROM - (not _list_known(builder, joint))
+        fewest = FEWEST_CHOSEN_FROM - _list_theirs(builder, joint).isdisjoint(builder.topics)
         if joint.works < fewest or joint.date.year >= _REMEMBERED or not _leaves_choice(builder, joint):
             continue
         builder.name(*named)
@@ -188,8 +194,8 @@ def _leaves_choice(builder: PlanBuilder, joint: JointWork) -> bool:
 
 def _list_known(builder: PlanBuilder, joint: JointWork) -> list[dt.date]:
     """The dates of those works of the two that the plan names or finds."""
-    told, objects = {*builder.topics, *builder.list_found()}, builder.traversals.graph.objects
-    return [date for date, one in joint.whole.dates if one in told and joint.partner in objects(one, joint.credit)]
+    told, theirs = {*builder.topics, *builder.list_found()}, _list_theirs(builder, joint)
+    return [date for date, one in joint.whole.dates if one in told and one in theirs]
 
 
 def _is_told_by_other(builder: PlanBuilder, owner: str, partner: str) -> bool:

@@ -33,7 +33,7 @@ from hopwright.planning.operations.operation_inputs import (
     list_events,
     list_in_common,
 )
-from hopwright.planning.operations.starting_points import draw_first_edge, draw_paired_edge
+from hopwright.planning.operations.starting_points import draw_first_edge, draw_paired_edge, list_new_partners
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.random_draws import draw
 from hopwright.planning.traversals import Edge
@@ -257,9 +257,14 @@ def _accept_of_series(builder: PlanBuilder, state: StepOutput) -> Callable[[Edge
 def _accept_of_list(builder: PlanBuilder, state: StepOutput) -> Callable[[Edge], bool] | None:
     """Which facts are asked of what lies next to a moment in a whole list; None where no such step led there.
 
-    The same has to be known of what lies on either side of it: whoever is off by one finds something else there.
+    Of what came after a named work it is with whom else it was made. Of anything else the same has to be known of what
+    lies on either side of it: whoever is off by one finds something else there.
     """
     form = read_computation(builder.find_derivation(state.ref))
+    if isinstance(form, NextOfList) and not form.reference.startswith("hop"):
+        found = [one for one in builder.traversals.next_of_lists(form.reference) if one.work == state.entity]
+        new = {credit for one in found for credit in list_new_partners(builder, form.reference, one)}
+        return lambda edge: (edge.property, edge.object) in new
     if isinstance(form, NextOfList):
         property = form.property
     elif isinstance(form, Extreme) and form.members is not None and form.moment and not form.members.credit:

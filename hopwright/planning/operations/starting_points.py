@@ -284,19 +284,20 @@ def _iter_next_works(builder: PlanBuilder, owner: str) -> Iterator[NextOfWork]:
             for one in traversals.next_of_lists(named) if traversals.nameable(named) else ():
                 if one.whole is not whole or not one.later or has_unlisted_between(builder, owner, date, one.date):
                     continue
-                if traversals.nameable(one.work) and _brings_somebody_new(builder, named, one):
+                if traversals.nameable(one.work) and list_new_partners(builder, named, one):
                     yield NextOfWork(named, one)
 
 
-def _brings_somebody_new(builder: PlanBuilder, named: str, following: NextWork) -> bool:
-    """Whether somebody has a part in what comes next which others had before, and made more with its maker later."""
+def list_new_partners(builder: PlanBuilder, named: str, following: NextWork) -> set[tuple[str, str]]:
+    """Who has a part (a property) in what comes next which others had before, and made more with its maker later."""
     objects = builder.traversals.graph.objects
+    found = set()
     for joint in builder.traversals.joint_works(following.owner):
         before, then = objects(named, joint.credit), objects(following.work, joint.credit)
         new = list(then) == [joint.partner] and before and joint.partner not in before
         if new and joint.largest and joint.work != following.work:
-            return True
-    return False
+            found.add((joint.credit, joint.partner))
+    return found
 
 
 def has_unlisted_between(builder: PlanBuilder, owner: str, when: Scalar, chosen: dt.date) -> bool:

@@ -89,6 +89,10 @@ _BY_DEED = 0.4
 """How often a sentence says what a partner did: `Sven Nykvist photographed more than one film by X`."""
 _FRONTED = 0.4
 """How often the moment that parts a list stands before the question."""
+_AFTER_WORK = 0.7
+"""How often a question begins with the work after which somebody new was found: `After "Rififi" (1955), its director
+made …`.
+"""
 _ASKED_FIRST = 0.5
 """How often which of a list is meant is a question of its own, before what is asked about it."""
 _VAGUE = frozenset({"thing", "class", "natural feature", "transport link", "event", "work", "place", "person"})
@@ -370,7 +374,7 @@ class ComputationVerbaliser:
             text.openings.append(f"{text.described(members.shared)} made {made}.")
             return mark([partner], "the two of them")
         owner, made = int(members.shared[3:]), mark([partner], f"{mark([found], own)} {new}")
-        if text.draw() < _FRONTED:
+        if text.draw() < _AFTER_WORK:
             director = mark([owner], f"its {text.call_short(members.shared)}")
             text.openings.append(f"{mark([found], f'After {work}')}, {director} made {made}.")
         else:
@@ -556,7 +560,7 @@ class ComputationVerbaliser:
         owner = f"{self._text.described(members.shared)}'s"
         work = f"{form.turn()} {entry.member.removesuffix(_BY_OWNER)}"
         if len(self._text.list_choices(members.shared)) > 1:  # the question goes on with that person's works
-            owner, work = self._say_own(members), form.turn()
+            owner, work = self._say_own(members), f"{form.turn()} one"
         return f"{owner} {work if form.largest or not entry.debut else entry.debut}"
 
     def _state_tie(self, form: Extreme, names: str, tie: str) -> str:
