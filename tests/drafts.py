@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import pickle
 import re
@@ -9,11 +10,17 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeVar
 
+from hopwright.checks import run_checks
 from hopwright.knowledge.wikidata.properties import default_table
+from hopwright.knowledge.wikidata.source import WikidataSource
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.computation_forms import read_computation
+from hopwright.planning.operations import OPERATIONS
+from hopwright.planning.planner import NoPlanError, Planner
+from hopwright.planning.target_distribution import SamplingPreferences
 from hopwright.records import Anchor, Compute, Item
 from hopwright.stages.drafting import Synthesizer
+from hopwright.topologies import topology as find_topology
 from tests.shared import locked
 
 _Form = TypeVar("_Form")
@@ -119,6 +126,30 @@ def draft_once(graph: GraphStore, name: str, draft: Callable[[], tuple[Item, ...
 def _draft_others(graph: GraphStore, topology: str, slots: int) -> tuple[Item, ...]:
     synthesizer = Synthesizer(graph, default_table(), seed=SEED, topologies=(topology,))
     return tuple(synthesizer.draft(_get_supply(graph).anchors, 0, slots)[0])
+
+
+@functools.cache
+def draft_ways(graph: GraphStore, topology: str, operations: str, draws: int = 300) -> tuple[Item, ...]:
+    """Checked items whose hops do nothing but these operations (names, apart by spaces), from so many plans drawn."""
+    name = f"{topology}-{operations.replace(' ', '-')}-{draws}"
+    return draft_once(graph, name, lambda: _draft_ways(graph, topology, frozenset(operations.split()), draws))
+
+
+def _draft_ways(graph: GraphStore, topology: str, operations: frozenset[str], draws: int) -> tuple[Item, ...]:
+    assert operations <= {one.name for one in OPERATIONS}
+    synthesizer = Synthesizer(graph, default_table(), seed=SEED)
+    planner = Planner(WikidataSource(graph, default_table()))
+    others = tuple((one.name, 0.0) for one in OPERATIONS if one.name not in operations)
+    items: dict[str, Item] = {}
+    for draw in range(draws):
+        with contextlib.suppress(NoPlanError):
+            plan = planner.draw(
+                find_topology(topology), "", f"{SEED}:{draw}", preferences=SamplingPreferences(odds=others), tries=10
+            )
+            item = plan.id not in items and synthesizer.compose(plan)
+            if isinstance(item, Item) and all(one.outcome != "fail" for one in run_checks(item, synthesizer.context)):
+                items[plan.id] = item
+    return tuple(items.values())
 
 
 def draft_numbers(graph: GraphStore) -> tuple[Item, ...]:

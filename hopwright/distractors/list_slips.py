@@ -77,6 +77,16 @@ class ListSlips:
         of_all = isinstance(read_computation(hop.derivation), NextOfList)
         return [one for one in (others if of_all else self._list_theirs(hop, others)) if one in used]
 
+    def is_between(self, hop: Hop, options: Sequence[str]) -> bool:
+        """Whether three options came out some before and some after what a hop chooses, if not the first of all that
+        could be chosen, or the last, is to be the right one.
+        """
+        form = _read_choice(hop.derivation)
+        assert form is not None and hop.answer_id is not None
+        dated = self._read_dates((*options, hop.answer_id), form)
+        earlier = sum(dated[one] < dated[hop.answer_id] for one in options)
+        return len(options) == _OPTIONS and 0 < earlier < _OPTIONS
+
     def is_beyond(self, hop: Hop, other: str) -> bool:
         """Whether something lies beyond what two made together: before the first of it that a hop finds, say."""
         form = _read_choice(hop.derivation)

@@ -505,14 +505,6 @@ class DistractorMaker:
             return OptionShortage("dates", "fewer than three similar things have a date")
         return _join(Distractor(text=render(date), kind=kind) for date, kind in chosen)
 
-    def _leave_offered(self, task: _Task, choice: tuple[str, ...], answer: str) -> tuple[str, ...]:
-        """What of a list can be offered at the end of a plan: where the answer stands beside none on the way, nothing
-        that does, so that neither those that do nor those that do not can be struck out for that alone.
-        """
-        offered = set(task.list_offered())
-        left = tuple(one for one in choice if one not in offered)
-        return left if answer not in offered and len(left) >= FEWEST_COMPARED - 1 else choice
-
     def _list_held(self, sources: Sequence[str], property: str, answer: str) -> list[str]:
         """What entities alone have for a property, each once, the answer aside: of several nobody is the answer."""
         leading = self._list_sources(sources, property, answer)
@@ -590,10 +582,11 @@ class DistractorMaker:
                 slips = self._lists.list_unnamed(hop, others, task.list_used())
                 if task.hides_following(answer):
                     choice = tuple(one for one in choice if one != task.following)
-                if task.asked:
-                    choice = self._leave_offered(task, choice, answer)
                 first = self._lists.list_beside_theirs(hop, task.earlier, others)
-                choice = self._lists.order(hop, choice, task.list_used(), first)[:_NEXT_IN_LIST]
+                choice = self._lists.order(hop, choice, task.list_used(), first)
+                if task.asked and not self._lists.is_between(hop, choice[: FEWEST_COMPARED - 1]):
+                    return OptionShortage("comparison", "nothing on either side of the answer can be offered")
+                choice = choice[:_NEXT_IN_LIST]
                 # So many of what the two made and of what lies beyond, or earlier and later ones, as were drawn.
                 fixed = min(3, len(choice))
             if outsiders and choice:

@@ -46,7 +46,7 @@ _FEWEST_ALIKE = 8
 """So many of one frame are kept in any set, however small."""
 _MOST_ENDING = 0.2
 """The largest share of the drafts that ends with one look-up."""
-_MOST_OPENING, _FEWEST_OPENING = 0.7 * MOST_OPENING, 4
+_MOST_OPENING, _FEWEST_OPENING = 0.6 * MOST_OPENING, 4
 """The largest share of what is kept that begins with the same words, less than the scorecard asks of a release, for
 voters may drop more of the others; and how many are kept in any set, however small.
 """
@@ -54,7 +54,7 @@ _MOST_OF_END = (0.02, 4)
 """The largest share of the drafts that asks for the first or the last of several members of one series, such as the
 Tours de France, and how many are kept in any set, however small."""
 _MOST_STEPS = {
-    "choose by a moment": (0.05, 4),
+    "choose by a moment": (0.01, 1),
     "ask for the end of a series": (0.02, 2),
     "ask for the same as of another": (0.003, 0),
     "begin with somebody's first or last film": (0.15, 16),
@@ -67,6 +67,8 @@ certainly somebody's first. After each share how many are kept in any set, howev
 _MOST_OF_DOMAIN = 0.45
 """The largest share of the drafts that one domain has, where a graph gives so many domains that all can have theirs."""
 _MANY_DOMAINS = 5
+_MOST_OF_OWNER = 2
+"""So many questions may ask of what one person made with others: to readers more of them are one question."""
 _ENDING = re.compile(r"\bP\d+$|\bkin$")
 _SHORT_WAY = 3
 """Up to so many hops, what lies between the first and the last is too little to make two questions one."""
@@ -99,6 +101,8 @@ class DraftKey:
     """The series of which it chooses the first or the last member; else empty."""
     domain: str = ""
     """What most of its hops are about."""
+    owner: str = ""
+    """Of whose works, made with somebody else, it chooses one; else empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +273,8 @@ def _list_limits(max_answer_share: float, max_frame_share: float, most_of_domain
     opening = "{allowed} earlier ones begin with {name!r}"
     most_alike = (_MOST_OPENING, _FEWEST_OPENING)
     yield _Limit("opening_share", lambda one: find_opening(one.question), lambda _: most_alike, opening, True)
+    owner = "{allowed} earlier ones ask of what the same person made with somebody"
+    yield _Limit("owner_share", lambda one: one.owner, lambda _: (0.0, _MOST_OF_OWNER), owner)
     answer = "{name!r} is the answer of {allowed} earlier ones"
     yield _Limit("answer_share", lambda one: one.answer, lambda _: (max_answer_share / 2, 1), answer, True)
 
@@ -365,12 +371,9 @@ def _read_keys(parts: list[Path]) -> tuple[list[DraftKey], list[int]]:
             forms = [read_form(one.get("expression") or "") for one in steps]
             choice, step = _find_choice(forms, found), _find_step(forms, steps)
             end_of = next((form.series for form in forms if isinstance(form, EndMember)), "")
-            domain = Counter(domains).most_common(1)[0][0]
-            keys.append(
-                DraftKey(
-                    len(keys), id, topology, answer, question, frame, way, middle, end, choice, step, end_of, domain
-                )
-            )
+            domain, owner = Counter(domains).most_common(1)[0][0], _find_owner(forms, found)
+            shared = (frame, way, middle, end, choice, step, end_of, domain, owner)
+            keys.append(DraftKey(len(keys), id, topology, answer, question, *shared))
     return keys, counts
 
 
@@ -385,6 +388,15 @@ def _find_choice(forms: Sequence[Form | None], found: Sequence[str]) -> str:
             return f"{found[int(form.reference[3:]) - 1]}|{answer}"
         if isinstance(form, Extreme) and form.members is not None and form.members.credit:
             return f"{form.members.credit} {form.largest}|{answer}"
+    return ""
+
+
+def _find_owner(forms: Sequence[Form | None], found: Sequence[str]) -> str:
+    """Of whose works, made with somebody else, a hop chooses one; empty where none does."""
+    for form in forms:
+        if isinstance(form, Extreme) and form.members is not None and form.members.credit:
+            owner = form.members.shared
+            return found[int(owner[3:]) - 1] if owner.startswith("hop") else owner
     return ""
 
 

@@ -289,13 +289,16 @@ def _iter_next_works(builder: PlanBuilder, owner: str) -> Iterator[NextOfWork]:
 
 
 def list_new_partners(builder: PlanBuilder, named: str, following: NextWork) -> set[tuple[str, str]]:
-    """Who has a part (a property) in what comes next which others had before, and made more with its maker later."""
+    """Who had a part (a property) in what came next for the first time, which somebody else alone had before, and made
+    more with its maker later: not only what came after that.
+    """
     objects = builder.traversals.graph.objects
     found = set()
     for joint in builder.traversals.joint_works(following.owner):
-        before, then = objects(named, joint.credit), objects(following.work, joint.credit)
-        new = list(then) == [joint.partner] and before and joint.partner not in before
-        if new and joint.largest and joint.work != following.work:
+        works = [one for _, one in joint.whole.dates]
+        theirs = [one for one in works if joint.partner in objects(one, joint.credit)]
+        new = theirs[0] == following.work and len(objects(named, joint.credit)) == 1
+        if new and joint.largest and works.index(joint.work) > works.index(following.work) + 1:
             found.add((joint.credit, joint.partner))
     return found
 

@@ -84,15 +84,13 @@ _TOGETHER = 0.4
 _IN_ONE = 0.6
 """How often what two made is described within the question, rather than in a sentence before it; what two of one named
 work made always is, which is short."""
+_TOLD_BEFORE = 0.4
+"""How often a sentence before the question says that two of one named work worked together."""
 _BY_NOUN = 0.7
 _BY_DEED = 0.4
 """How often a sentence says what a partner did: `Sven Nykvist photographed more than one film by X`."""
 _FRONTED = 0.4
 """How often the moment that parts a list stands before the question."""
-_AFTER_WORK = 0.7
-"""How often a question begins with the work after which somebody new was found: `After "Rififi" (1955), its director
-made …`.
-"""
 _ASKED_FIRST = 0.5
 """How often which of a list is meant is a question of its own, before what is asked about it."""
 _VAGUE = frozenset({"thing", "class", "natural feature", "transport link", "event", "work", "place", "person"})
@@ -359,7 +357,7 @@ class ComputationVerbaliser:
         return said.replace("{o}", partner)
 
     def _tell_somebody_new(self, members: Members) -> str:
-        """`the two of them`, after a sentence on somebody with whom what came next was made: `Bertolucci made his next
+        """`the two`, after a sentence on somebody with whom what came next was made: `Bertolucci made his next
         feature film after "1900" with another editor.`; empty where the partner is found otherwise.
         """
         if (following := self._find_following(members)) is None:
@@ -372,14 +370,25 @@ class ComputationVerbaliser:
         if not members.shared.startswith("hop"):
             made = mark([partner], f"{mark([found], f'{own} after {work}')} {new}")
             text.openings.append(f"{text.described(members.shared)} made {made}.")
-            return mark([partner], "the two of them")
+            return mark([partner], "the two")
         owner, made = int(members.shared[3:]), mark([partner], f"{mark([found], own)} {new}")
-        if text.draw() < _AFTER_WORK:
-            director = mark([owner], f"its {text.call_short(members.shared)}")
-            text.openings.append(f"{mark([found], f'After {work}')}, {director} made {made}.")
-        else:
-            text.openings.append(f"{upper_first(text.described(members.shared))} made {made}.")
-        return mark([owner, partner], "the two of them")
+        director = mark([owner], f"its {text.call_short(members.shared)}")
+        text.openings.append(f"{mark([found], f'After {work}')}, {director} made {made}.")
+        return mark([owner, partner], "the two")
+
+    def _tell_pair(self, form: Extreme, members: Members, together: str) -> str:
+        """`the two`, after a sentence on two of one named work: `After "Marty" (1955), its director and its
+        cinematographer worked together again.`; empty for what they did not do `with` each other.
+        """
+        text = self._text
+        if not self._did_with(together, members):
+            return ""
+        work = text.described(text.find_named(members.shared))
+        owner, partner = ([int(one[3:])] for one in (members.shared, members.partner))
+        when, did = ("After", "worked together again") if form.largest else ("Before", "had already worked together")
+        first = mark(owner, f"{work}, its {text.call_short(members.shared)}")
+        text.openings.append(f"{when} {first} and {mark(partner, f'its {text.call_short(members.partner)}')} {did}.")
+        return mark([*owner, *partner], "the two")
 
     def _find_following(self, members: Members) -> NextOfList | None:
         """What came after a named work, on which the partner is found; None for a partner who is found otherwise."""
@@ -508,6 +517,10 @@ class ComputationVerbaliser:
             turn = form.turn()
             both = self._roles_in_one((form.members.shared, form.members.partner))
             begun = len(self._text.list_choices(form.members.shared)) > 1 or self._find_following(form.members)
+            if both and self._text.is_asked_of(form) and self._text.draw() < _TOLD_BEFORE:
+                together = self._text.table.entity[form.members.property].together
+                if pair := self._tell_pair(form, form.members, together):
+                    return f"the {turn} {together.replace('{s}', pair).replace(_WITH, 'together')}"
             if self._text.is_asked_of(form) and (both or begun or self._text.draw() < _IN_ONE):
                 return f"the {turn} {self._joint_work(form.members, said)}"
             self._text.openings.append(f"{upper_first(self._tell_joint_works(form.members))}.")
@@ -548,7 +561,8 @@ class ComputationVerbaliser:
         if own := self._text.find_possessive(members.shared):
             return own
         role = self._text.call_short(members.shared)
-        return f"the {role}'s" if role else f"{self._text.described(members.shared)}'s"
+        owner = mark([int(members.shared[3:])], f"the {role}") if role else self._text.described(members.shared)
+        return f"{owner}'s"
 
     def _name_own(self, form: Extreme) -> str:
         """`Mike Nichols's first feature film`, of a work of whoever is named; empty for other choices."""
