@@ -161,6 +161,8 @@ _MOST_OFF = 0.75
 """Points that a date counts at most which the next hop gives: no British novelist wrote what Visconti filmed, whenever
 he died.
 """
+_MOST_FAMOUS, _KNOWN = 3, 8
+"""So many times the facts that the source has of the right one, or of one with so many, has a wrong one at most."""
 _DRAWN_WIDELY, _KEPT_OF_DRAWN = 24, 3
 
 Likeness = Callable[[str, str], float]
@@ -684,6 +686,11 @@ class DistractorMaker:
             kindred = [one for one in nearest if one in linked and strange[one] <= _NATIVE]
             if len(kindred) >= FEWEST_COMPARED - 1:
                 nearest = [*first, *(one for one in kindred if one not in first)]
+        if not task.asked and self._siblings.kind(answer) == "person":
+            # Whoever everybody knows is dropped on sight beside somebody whom few know.
+            most = _MOST_FAMOUS * max(self._graph.degree(answer), _KNOWN)
+            likely = [one for one in nearest if one in first or self._graph.degree(one) <= most]
+            nearest = likely if len(likely) >= FEWEST_COMPARED - 1 else nearest
         nearest = self._drop_strangers(nearest, [found[one].kind == "sibling" for one in nearest], strange)
         own = self._weigh(task, answer, answer, "sibling", compared, asked_for)
         made = self._choose_entities(own, [found[one] for one in nearest], fixed, rng)

@@ -64,6 +64,10 @@ class UsableLiteral(NamedTuple):
     entry: LiteralProperty
 
 
+_APART = dt.timedelta(days=60)
+"""What came out nearer to each other came out the other way round elsewhere, or was made the other way round."""
+
+
 class WholeList(NamedTuple):
     """All that an entity has of a property, each with its date of `measure`, in the order of these dates."""
 
@@ -126,6 +130,12 @@ class JointCount(NamedTuple):
     credit: str
     partner: str
     works: tuple[str, ...]
+
+
+def _are_apart(one: dt.date, other: dt.date) -> bool:
+    """Whether it is certain which of two came out first, wherever: two full dates lie some weeks apart."""
+    full = all((date.month, date.day) != (1, 1) for date in (one, other))
+    return is_later(one, other) is not None and (not full or abs(one - other) >= _APART)
 
 
 class GraphTraversals:
@@ -426,9 +436,12 @@ class GraphTraversals:
         list it is certain on which side it lies.
         """
         found = []
+        makers: dict[str, str] = {}
         for maker in sorted(self.makers):
-            owners = self.graph.objects(work, maker)
-            for whole in self.whole_lists(owners[0]) if len(owners) == 1 else ():
+            if len(owners := self.graph.objects(work, maker)) == 1:
+                makers.setdefault(owners[0], maker)  # who wrote what he directed is its director
+        for owner, maker in makers.items():
+            for whole in self.whole_lists(owner):
                 when = next((date for date, one in whole.dates if one == work), None)
                 # An opera that was premiered next may have been written long before.
                 if when is None or whole.measure != self.roles.release:
@@ -438,8 +451,9 @@ class GraphTraversals:
                     continue
                 for later in (True, False):
                     beside = sorted((one for one in whole.dates if sides.get(one[1]) is later), reverse=not later)[:2]
-                    if beside and (len(beside) == 1 or is_later(beside[1][0], beside[0][0]) is later):
-                        found.append(NextWork(whole, maker, owners[0], later, *beside[0]))
+                    days = [when, *(date for date, _ in beside)]
+                    if beside and all(map(_are_apart, days, days[1:])):
+                        found.append(NextWork(whole, maker, owner, later, *beside[0]))
         return tuple(found)
 
     def _list_joint_counts(self, owner: str) -> tuple[JointCount, ...]:

@@ -17,7 +17,7 @@ from hopwright.planning.expressions import evaluate
 from hopwright.planning.traversals import GraphTraversals
 from hopwright.records import Compute, Item, Lookup
 from hopwright.wording.llm.computed import describe_computation
-from tests.drafts import draft_items, find_forms
+from tests.drafts import draft_ways, find_forms
 
 TABLE = default_table()
 GEMINI, PILOT = "P991040", "P991042"
@@ -26,7 +26,7 @@ GEMINI, PILOT = "P991040", "P991042"
 @pytest.fixture(scope="module")
 def asked(sample: GraphStore) -> list[tuple[Item, int, EndMember]]:
     """Drafts that ask for the first or the last of several, the place (from 0) of that hop, and what it computes."""
-    found = find_forms(draft_items(sample, 400), EndMember)
+    found = find_forms(draft_ways(sample, "chain", "named-member lead extend end-member"), EndMember)
     assert len(found) >= 10
     return found
 

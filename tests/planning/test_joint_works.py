@@ -36,7 +36,7 @@ def joint(traversals: GraphTraversals) -> list[JointWork]:
 @pytest.fixture(scope="module")
 def drafted(sample: GraphStore) -> list[tuple[Item, int]]:
     """Drafts, and the place (from 0) of their hop that asks for a joint work."""
-    return find_computations(draft_items(sample, 600), _JOINT)
+    return find_computations(draft_items(sample), _JOINT)
 
 
 def test_form_of_joint_works() -> None:
@@ -109,7 +109,7 @@ def test_nothing_is_chosen_where_nobody_worked_with_them(joint: list[JointWork],
     one = joint[0]
     expression = f"argmin({one.whole.measure}, having({one.credit}, hop2, all({one.whole.property}, hop1)))"
     with pytest.raises(ExpressionError, match="argmin of nothing"):
-        evaluate(expression, {1: one.owner, 2: one.owner}, GraphFacts(sample, TABLE))
+        evaluate(expression, {1: one.owner, 2: one.work}, GraphFacts(sample, TABLE))
 
 
 def test_partners_are_found_in_the_part_that_they_had(drafted: list[tuple[Item, int]]) -> None:

@@ -14,9 +14,9 @@ from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.computation_forms import Extreme, NextOfList, read_computation, read_form
 from hopwright.planning.expressions import evaluate
 from hopwright.planning.traversals import GraphTraversals
-from hopwright.records import Item
+from hopwright.records import Hop, Item, Lookup
 from hopwright.wording.llm.computed import describe_computation
-from tests.drafts import draft_items, find_forms
+from tests.drafts import draft_ways, find_forms
 
 TABLE = default_table()
 RELEASE = TABLE.roles.release
@@ -25,8 +25,9 @@ RELEASE = TABLE.roles.release
 @pytest.fixture(scope="module")
 def asked(sample: GraphStore) -> list[tuple[Item, int, NextOfList]]:
     """Drafts that ask for what comes next in a list, the place (from 0) of that hop, and what it computes."""
-    found = find_forms(draft_items(sample, 400), NextOfList)
-    assert len(found) >= 8
+    drafts = draft_ways(sample, "converging", "lead joint-of-both next-after-joint", 200)
+    found = find_forms(drafts, NextOfList)
+    assert len(found) >= 20
     return found
 
 
@@ -69,10 +70,10 @@ def test_after_what_two_made_last_comes_something_else(
 
 
 def test_it_is_asked_beside_the_end_of_what_two_made(asked: list[tuple[Item, int, NextOfList]]) -> None:
-    own = r"(?:his|her|the director's|[\w.]+'s)"
+    own = r"(?:his|her|\{\d: the director\}'s|[\w.]+'s)"
     for item, _, form in asked:
         side, turn = ("right after", "last") if form.later else ("just before", "first")
-        end = rf"{side} \{{\d: {own} {turn} one with"
+        end = rf"{side} \{{\d: {own} {turn} collaboration with"
         assert re.search(end, item.marked), item.marked
 
 
@@ -90,3 +91,78 @@ def test_it_is_said_plainly(asked: list[tuple[Item, int, NextOfList]], sample: G
         hops = {hop.index: hop for hop in item.hops}
         told = describe_computation(item.hops[place], hops, sample.label, TABLE)
         assert f"what comes right {'after' if form.later else 'before'}" in told
+
+
+def test_the_answer_stands_beside_the_last_of_two_now_and_then(asked: list[tuple[Item, int, NextOfList]]) -> None:
+    """Else whoever sees the options of all hops finds it among them, or strikes out what stands there."""
+    offered = [
+        item.hops[place].answer_id in {one.id for one in item.hops[int(form.reference[3:]) - 1].distractors}
+        for item, place, form in asked
+    ]
+    assert 0.05 < sum(offered) / len(offered) < 0.6
+
+
+def test_options_came_out_before_the_answer_and_after_it(
+    asked: list[tuple[Item, int, NextOfList]], sample: GraphStore
+) -> None:
+    facts = GraphFacts(sample, TABLE)
+    for item, place, _ in asked:
+        hop = item.hops[place]
+        own, *others = (str(facts.scalars(one or "", RELEASE)[0]) for one in (hop.answer_id, *_list_options(hop)))
+        assert 0 < sum(date < own for date in others) < len(others), item.question
+
+
+def _list_options(hop: Hop) -> list[str]:
+    return [one.id for one in hop.distractors if one.id]
+
+
+@pytest.fixture(scope="module")
+def went_on(sample: GraphStore) -> list[tuple[Item, NextOfList]]:
+    """Drafts that begin with what somebody made after a named work, and what that hop computes."""
+    bridges = draft_ways(sample, "bridge", "next-of-work lead extend joint-of-both", 150)
+    chains = draft_ways(sample, "chain", "next-of-work extend joint-with-named", 150)
+    assert len(bridges) >= 15 and len(chains) >= 8
+    return [(item, form) for item, place, form in find_forms((*bridges, *chains), NextOfList) if place == 0]
+
+
+def test_what_came_next_was_made_with_somebody_new(
+    went_on: list[tuple[Item, NextOfList]], sample: GraphStore
+) -> None:
+    """Nobody of that name had the part in anything on the list before; one other person alone had it just before."""
+    facts = GraphFacts(sample, TABLE)
+    assert went_on
+    for item, form in went_on:
+        found, partner = item.hops[0].answer_id or "", item.hops[1].answer_id or ""
+        lookup = item.hops[1].derivation
+        assert isinstance(lookup, Lookup)
+        credit = lookup.property
+        (owner,) = facts.objects(form.reference, form.maker)
+        listed = sorted(facts.objects(owner, form.property), key=lambda one: str(facts.scalars(one, RELEASE)[0]))
+        place = listed.index(found)
+        assert listed[place - 1] == form.reference
+        assert len(facts.objects(form.reference, credit)) == 1
+        assert all(partner not in facts.objects(one, credit) for one in listed[:place])
+
+
+def test_what_the_two_made_last_is_not_what_came_after_that(
+    went_on: list[tuple[Item, NextOfList]], sample: GraphStore
+) -> None:
+    facts = GraphFacts(sample, TABLE)
+    for item, form in went_on:
+        joint = next(hop for hop in item.hops if "having" in str(getattr(hop.derivation, "expression", "")))
+        (owner,) = facts.objects(form.reference, form.maker)
+        listed = sorted(facts.objects(owner, form.property), key=lambda one: str(facts.scalars(one, RELEASE)[0]))
+        assert listed.index(joint.answer_id or "") > listed.index(item.hops[0].answer_id or "") + 1
+
+
+def test_a_sentence_says_that_somebody_else_had_the_part(went_on: list[tuple[Item, NextOfList]]) -> None:
+    for item, _ in went_on:
+        before = r"(?:After .*, its director|[^.]*) made (?:his|her|the) next feature film .*with another "
+        assert re.match(before, item.question)
+        assert " that the two made together" in item.question
+
+
+def test_the_first_step_names_a_director_only_where_the_question_does(went_on: list[tuple[Item, NextOfList]]) -> None:
+    for item, _ in went_on:
+        by_role = item.hops[0].question.startswith("What was the next feature film by the director of")
+        assert by_role is (item.topology == "bridge"), item.hops[0].question

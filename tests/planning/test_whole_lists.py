@@ -17,7 +17,7 @@ from hopwright.planning.execution import run_plan
 from hopwright.planning.expressions import evaluate, is_later
 from hopwright.planning.traversals import FEWEST_LISTED, GraphTraversals
 from hopwright.records import Compute, Item
-from tests.drafts import draft_items, find_computations
+from tests.drafts import draft_ways, find_computations
 
 TABLE = default_table()
 _PARTED = re.compile(r"\b(after|before)\((P\d+), (hop\d), all\((P\d+), (hop\d|Q\w+)\)\)")
@@ -25,7 +25,9 @@ _PARTED = re.compile(r"\b(after|before)\((P\d+), (hop\d), all\((P\d+), (hop\d|Q\
 @pytest.fixture(scope="module")
 def parted(sample: GraphStore) -> list[tuple[Item, int]]:
     """Drafts, and the place (from 0) of their hop that parts a list."""
-    return find_computations(draft_items(sample, 600), _PARTED)
+    bridges = draft_ways(sample, "bridge", "lead year date next-of-its next-of-its-in-year count-of-its")
+    chains = draft_ways(sample, "chain", "lead date next-of-named extend")
+    return find_computations((*bridges, *chains), _PARTED)
 
 
 @pytest.mark.parametrize(

@@ -193,8 +193,21 @@ def test_few_questions_ask_for_the_end_of_a_series() -> None:
     ]  # fmt: skip
     dropped = select(drafts, max_answer_share=1.0)
     assert {check for check, _ in dropped.values()} == {"step_share"}
-    assert sum(bool(draft.step) and draft.slot not in dropped for draft in drafts) == 16
+    assert sum(bool(draft.step) and draft.slot not in dropped for draft in drafts) == 4
     assert all(draft.step for draft in drafts if draft.slot in dropped)
+
+
+def test_two_questions_ask_of_what_one_person_made_with_others() -> None:
+    words = "Alma Bror Curt Dina Eskil Fanny Gun Hugo Inga Jens".split()
+    drafts = [
+        DraftKey(slot, f"id{slot}", "chain", str(slot), f"{words[slot % 10]} and {slot}?", str(slot),
+                 owner=f"Q{slot % 9}" if slot % 10 else "")
+        for slot in range(400)
+    ]  # fmt: skip
+    dropped = select(drafts, max_answer_share=1.0)
+    kept = Counter(draft.owner for draft in drafts if draft.slot not in dropped)
+    assert {check for check, _ in dropped.values()} == {"owner_share"}
+    assert kept == {"": 40, **{f"Q{place}": 2 for place in range(9)}}
 
 
 def test_no_series_gives_many_questions() -> None:

@@ -20,6 +20,8 @@ from hopwright.records import Lookup
 _T = TypeVar("_T")
 _FEWEST_BESIDE = 3
 """So many others of a list must be left to be taken for what is chosen from it."""
+_FEWEST_THEIRS = 2
+"""So many works of two lie on that side of one that is named on which the end that is asked for lies."""
 _REMEMBERED = 2000
 """Who wrote or photographed what came out from this year on, many know without looking it up."""
 _Option = tuple[JointWork, str, str]
@@ -187,9 +189,17 @@ def _leaves_choice(builder: PlanBuilder, joint: JointWork) -> bool:
     if not (known := _list_known(builder, joint)):
         return True
     bound = max(known) if joint.largest else min(known)
+    theirs = _list_theirs(builder, joint)
+    if not theirs.isdisjoint(builder.topics) and _count_beyond(joint, theirs, bound) < _FEWEST_THEIRS:
+        return False  # of one film that they made before the one that is named, it is the first anyway
     left = [date for date, _ in joint.whole.dates if date != bound and (date > bound) is joint.largest]
     beyond = sum(date != joint.date and (date > joint.date) is joint.largest for date in left)
     return len(left) > _FEWEST_BESIDE and beyond > 0
+
+
+def _count_beyond(joint: JointWork, works: frozenset[str], bound: dt.date) -> int:
+    """How many of some works lie on that side of a moment on which an end lies."""
+    return sum(one in works and date != bound and (date > bound) is joint.largest for date, one in joint.whole.dates)
 
 
 def _list_known(builder: PlanBuilder, joint: JointWork) -> list[dt.date]:
