@@ -17,18 +17,18 @@ from hopwright.reporting.run_summary import summary_lines
 
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
-    "hw-f8cb03e2b84285ff",
-    "hw-812af139dba814c1",
-    "hw-c644ffd003829bf2",
-    "hw-0abbd83956b9e443",
-    "hw-d1890d96789a9862",
-    "hw-3fb64993af5c4922",
-    "hw-9b69db2507749689",
-    "hw-40f2d5ef60ffa0a5",
-    "hw-609ffe3696003b89",
-    "hw-363d45a133ebc443",
-    "hw-090fdfb6ccc2873b",
-    "hw-ce3ca124e02b67d9",
+    "hw-009562b1ae03d7ea",
+    "hw-40f7308a159d11f6",
+    "hw-3af6f489498478c1",
+    "hw-0e160ce3b06aecb3",
+    "hw-07e8a48010a28999",
+    "hw-72482841de13b91b",
+    "hw-e3fb424ac001513c",
+    "hw-14dee70492b7ad11",
+    "hw-a1af02a12cc7c51a",
+    "hw-3c5cc31289e0012c",
+    "hw-2b5d71716d0d0313",
+    "hw-54602b7909dbbbde",
 )
 FIRST_RUN = "Then the pipeline runs stage by stage and ends like this:\n\n```\n"
 """What stands on the page before the output of a run."""
