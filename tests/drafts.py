@@ -152,6 +152,11 @@ def _draft_ways(graph: GraphStore, topology: str, operations: frozenset[str], dr
     return tuple(items.values())
 
 
+def draft_deaths(graph: GraphStore) -> tuple[Item, ...]:
+    """Checked items that choose the first or the last of a list by somebody's death: few of the usual ones do."""
+    return draft_ways(graph, "bridge", "lead year date next-of-its next-of-its-in-year", 200)
+
+
 def draft_numbers(graph: GraphStore) -> tuple[Item, ...]:
     """Checked items of the topologies that plan numbers; the usual three hardly do."""
     topologies = ("chain-2", "chain-3", "converging-3", "chain-5")

@@ -26,7 +26,7 @@ from hopwright.llm.asking import QueryResult
 from hopwright.planning.execution import run_plan, same, stated_value
 from hopwright.records import Compute, Item, LiteralFact, Lookup, Passage, ReverseLookup
 from hopwright.records.values import EntityKind
-from tests.drafts import draft_items, draft_numbers, draft_others
+from tests.drafts import draft_deaths, draft_items, draft_numbers, draft_others
 
 TABLE = default_table()
 YEAR = re.compile(r"(?<!\d)(?:1[0-9]{3}|20[0-9]{2})(?!\d)")
@@ -263,10 +263,13 @@ def test_a_name_that_begins_within_a_word_of_the_facts_is_one_of_them() -> None:
     assert "'Roma' is named" in find_fault(draft, f"{passage.text} Its seat is in Roma.")
 
 
-def test_every_answer_constant_and_year_of_the_question_changes(with_passages: list[Item], twins: list[Item]) -> None:
-    originals = {item.id: item for item in with_passages}
+def test_every_answer_constant_and_year_of_the_question_changes(
+    with_passages: list[Item], twins: list[Item], services: TwinServices, sample: GraphStore
+) -> None:
+    dated = [one.item for one in services.make_passage_builder().build_passages(draft_deaths(sample)[:12])]
+    originals = {item.id: item for item in (*with_passages, *dated)}
     numbers = unchanged = 0
-    for twin in twins:
+    for twin in (*twins, *services.make_twins(dated)[0]):
         item = originals[twin.twin or ""]
         assert twin.answer != item.answer
         assert not set(YEAR.findall(item.question)) & set(YEAR.findall(twin.question))

@@ -22,7 +22,7 @@ from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.execution import run_plan, same, stated_value
 from hopwright.records import Item, Rejected
 from hopwright.text.mentions import count_letters, find_leftover
-from tests.drafts import draft_items
+from tests.drafts import draft_deaths, draft_items
 
 TABLE = default_table()
 
@@ -147,8 +147,7 @@ def test_back_translation_rewords_some_and_breaks_none(
     if obstacle := translator.find_obstacle():
         pytest.skip(obstacle)
     # Few questions have a word of which a rule-based pivot knows a paraphrase.
-    others = draft_items(sample, 400)[len(items) :]
-    more = [item for item in others if "the novelist's death" in item.question]
+    more = [item for item in draft_deaths(sample) if "the novelist's death" in item.question]
     wanted = [*items, *more[:40]]
     done, _ = rewrite_items(wanted, sample, kinds, translator)
     outcomes = [check.outcome for twin in done for check in twin.checks if check.name == "back_translation"]

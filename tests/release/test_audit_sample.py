@@ -15,7 +15,7 @@ from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Item
 from hopwright.release.audit import AuditReport, audit
 from hopwright.release.format import to_release
-from tests.drafts import draft_items, draft_numbers
+from tests.drafts import draft_deaths, draft_items, draft_numbers
 from tests.faults import Fault, kinds, plant_faults
 
 ITEMS, FAULTY = 150, 140
@@ -25,7 +25,8 @@ ITEMS, FAULTY = 150, 140
 def items(sample: GraphStore) -> list[Item]:
     """As a set holds them: without those that nearly repeat another."""
     finder = NearDuplicateFinder()
-    drafted = (*draft_numbers(sample)[::3], *draft_items(sample, 170))  # some faults need a number to be planted in
+    # Some faults need a number, or a date, to be planted in.
+    drafted = (*draft_numbers(sample)[::3], *draft_deaths(sample)[:30], *draft_items(sample, 170))
     found = [item for item in drafted if finder.add(item.question, item.id) is None]
     assert len(found) >= ITEMS
     return found[:ITEMS]

@@ -11,7 +11,7 @@ from hopwright.wording.llm.text_constraints import TextConstraintBuilder
 from hopwright.wording.llm.vocabulary import Vocabulary
 from hopwright.wording.llm.wording_checks import WordingChecker
 from hopwright.wording.marks import read_marks
-from tests.drafts import draft_items
+from tests.drafts import draft_deaths
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_lifetimes_are_read_as_what_comes_before_a_death(said: str, read: str) -
 def test_the_rules_say_lifetimes_and_mean_the_plan(sample: GraphStore) -> None:
     vocabulary = Vocabulary(default_table())
     checker = WordingChecker(vocabulary, TextConstraintBuilder(vocabulary, sample))
-    told = [item for item in draft_items(sample, 300) if "lifetime" in item.question]
+    told = [item for item in draft_deaths(sample) if "lifetime" in item.question]
     assert told
     for item in told:
         subs = [hop.question for hop in item.hops]

@@ -169,7 +169,7 @@ def test_the_sample_is_held_whole(sample: GraphStore) -> None:
             s, p, o = line.rstrip("\n").split("\t")
             out[s].add((p, o))
             lines += 1
-    assert lines == 315963 == sum(map(len, out.values()))
+    assert lines == 333943 == sum(map(len, out.values()))
     for entity in list(out)[::37]:
         held = set(sample.out_edges(entity))
         assert out[entity] <= held
