@@ -135,7 +135,12 @@ def draw_earlier(key: str) -> int:
     There are some on either side, for between them the moment that is asked about decides: where all that is offered
     besides came out earlier, a rough idea of that moment is enough.
     """
-    return _EARLIER[hashlib.blake2b(key.encode(), digest_size=1).digest()[0] % len(_EARLIER)]
+    return _EARLIER[draw_number(key, len(_EARLIER))]
+
+
+def draw_number(key: str, below: int) -> int:
+    """A number from 0 to less than `below` (at most 256), drawn by a key."""
+    return hashlib.blake2b(key.encode(), digest_size=1).digest()[0] % below
 
 
 def spread_sides(nearest: Sequence[str], is_earlier: Callable[[str], bool], earlier: int) -> tuple[str, ...]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import functools
-import hashlib
 import itertools
 import random
 import re
@@ -34,7 +33,7 @@ from hopwright.checks.open_conditions import (
     resolve_value,
 )
 from hopwright.distractors.computation_slips import list_slips
-from hopwright.distractors.list_slips import ListSlips, draw_earlier, spread_sides
+from hopwright.distractors.list_slips import ListSlips, draw_earlier, draw_number, spread_sides
 from hopwright.distractors.numeric_distractors import (
     NumericSlip,
     choose_count_distractors,
@@ -1304,7 +1303,7 @@ class _Task:
         What comes after the last that two made is taken for it. Were it always offered, the final answer would be
         what stands among the options of the hop before.
         """
-        return hashlib.blake2b(f"{answer}:{self.following}".encode(), digest_size=1).digest()[0] % 3 > 0
+        return draw_number(f"{answer}:{self.following}", 3) > 0
 
     def list_offered(self) -> list[str]:
         """The entities that stand beside the right answers of the earlier hops."""

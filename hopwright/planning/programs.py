@@ -34,8 +34,12 @@ _KEPT_CHOICES = 2_000
 _LIFE_OF_CHOSEN = 0.02
 """How readily a question about what is chosen from a list ends with somebody's age, or the year of their birth."""
 _OF_A_LIFE = frozenset({"year", "age-at-death", "age-found"})
-_OTHER_WORK = frozenset({"end-of-named", "next-of-work"})
-"""Operations that find a work for the sake of somebody who had a part in it."""
+_AFTER_OTHER_WORK: dict[str, tuple[tuple[str, ...], ...]] = {
+    "end-of-named": (("joint-with-named", "extend"),),
+    "next-of-work": (("joint-with-named", "extend"), ("lead", "joint-of-both")),
+}
+"""Operations that find a work for the sake of somebody who had a part in it, and what follows once they are found."""
+_OTHER_WORK = _AFTER_OTHER_WORK.keys()
 _BESIDE_JOINT = JOINT_OPERATIONS | COUNTING_JOINT | _OTHER_WORK | {"next-after-joint", "lead", "extend"} | _OF_A_LIFE
 _CHOOSING = (CHOOSING_FROM_LISTS | COUNTING_JOINT | {"end-member"}) - _OTHER_WORK
 _BESIDE_SERIES = frozenset({"end-member", "named-member", "lead", "extend"})
@@ -63,15 +67,9 @@ _INCOMPATIBLE_OPERATIONS = frozenset(
 _READERS: dict[str, frozenset[str]] = {
     "named-event": frozenset({"holder"}),
     "named-member": frozenset({"extend"}),
-    "end-of-named": frozenset({"extend"}),
-    "next-of-work": frozenset({"extend"}),
+    **dict.fromkeys(_OTHER_WORK, frozenset({"extend"})),
 }
 """Operations that are for certain others to read."""
-_AFTER_OTHER_WORK: dict[str, tuple[tuple[str, ...], ...]] = {
-    "end-of-named": (("joint-with-named", "extend"),),
-    "next-of-work": (("joint-with-named", "extend"), ("lead", "joint-of-both")),
-}
-"""What follows where the first step finds a work, and the second somebody who worked on it."""
 _ANSWER = {"entity": "entity", "year": "year", "date": "date", "number": "number", "amount": "number", "ways": "number"}
 
 

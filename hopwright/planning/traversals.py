@@ -102,8 +102,8 @@ class JointWork(NamedTuple):
     partner: str
     largest: bool
     work: str
-    works: int
-    """How many the two made."""
+    works: tuple[str, ...]
+    """All that the two made, the earliest first."""
 
     @property
     def date(self) -> dt.date:
@@ -425,7 +425,7 @@ class GraphTraversals:
         Of all that came before it is known with whom it was made; something did, or the partner would not matter.
         """
         return tuple(
-            JointWork(owner, whole, credit, partner, largest, work, sum(partner in one for one in held.values()))
+            JointWork(owner, whole, credit, partner, largest, work, tuple(one for one in held if partner in held[one]))
             for whole, credit, partner, held in self._iter_partners(owner)
             for largest in ((False,) if self.table.entity[whole.property].ends == "first" else (False, True))
             if (work := _find_end(whole, held, partner, largest))

@@ -68,12 +68,6 @@ def _list_works(joint: JointWork) -> frozenset[str]:
     return frozenset(work for _, work in joint.whole.dates)
 
 
-def _list_theirs(builder: PlanBuilder, joint: JointWork) -> frozenset[str]:
-    """Those of that list that the owner made with the partner."""
-    objects = builder.traversals.graph.objects
-    return frozenset(one for one in _list_works(joint) if joint.partner in objects(one, joint.credit))
-
-
 def _find_worked_on(builder: PlanBuilder, reference: str) -> Extreme | NextOfList | None:
     """The choice of what somebody named made first, or last, or of what came after a named work, on which whoever a hop
     finds worked; None for others.
@@ -170,8 +164,8 @@ def _choose(builder: PlanBuilder, context: OperationContext, options: Iterable[_
         if not _is_found_as_maker(builder, owner, joint.owner, joint.work) or _is_stated(builder, owner, joint):
             continue
         # Two are enough where the question names neither of them.
-        fewest = FEWEST_CHOSEN_FROM - _list_theirs(builder, joint).isdisjoint(builder.topics)
-        if joint.works < fewest or joint.date.year >= _REMEMBERED or not _leaves_choice(builder, joint):
+        fewest = FEWEST_CHOSEN_FROM - set(joint.works).isdisjoint(builder.topics)
+        if len(joint.works) < fewest or joint.date.year >= _REMEMBERED or not _leaves_choice(builder, joint):
             continue
         builder.name(*named)
         builder.take(joint.work)
@@ -189,23 +183,21 @@ def _leaves_choice(builder: PlanBuilder, joint: JointWork) -> bool:
     if not (known := _list_known(builder, joint)):
         return True
     bound = max(known) if joint.largest else min(known)
-    theirs = _list_theirs(builder, joint)
-    if not theirs.isdisjoint(builder.topics) and _count_beyond(joint, theirs, bound) < _FEWEST_THEIRS:
+    left = _list_beyond(joint, bound)
+    if not set(joint.works).isdisjoint(builder.topics) and sum(one in joint.works for one in left) < _FEWEST_THEIRS:
         return False  # of one film that they made before the one that is named, it is the first anyway
-    left = [date for date, _ in joint.whole.dates if date != bound and (date > bound) is joint.largest]
-    beyond = sum(date != joint.date and (date > joint.date) is joint.largest for date in left)
-    return len(left) > _FEWEST_BESIDE and beyond > 0
+    return len(left) > _FEWEST_BESIDE and bool(_list_beyond(joint, joint.date))
 
 
-def _count_beyond(joint: JointWork, works: frozenset[str], bound: dt.date) -> int:
-    """How many of some works lie on that side of a moment on which an end lies."""
-    return sum(one in works and date != bound and (date > bound) is joint.largest for date, one in joint.whole.dates)
+def _list_beyond(joint: JointWork, moment: dt.date) -> list[str]:
+    """What of the whole list lies on that side of a moment on which the end of the two lies."""
+    return [one for date, one in joint.whole.dates if date != moment and (date > moment) is joint.largest]
 
 
 def _list_known(builder: PlanBuilder, joint: JointWork) -> list[dt.date]:
     """The dates of those works of the two that the plan names or finds."""
-    told, theirs = {*builder.topics, *builder.list_found()}, _list_theirs(builder, joint)
-    return [date for date, one in joint.whole.dates if one in told and one in theirs]
+    told = {*builder.topics, *builder.list_found()}.intersection(joint.works)
+    return [date for date, one in joint.whole.dates if one in told]
 
 
 def _is_told_by_other(builder: PlanBuilder, owner: str, partner: str) -> bool:

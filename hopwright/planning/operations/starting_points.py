@@ -220,18 +220,12 @@ def draw_joint_works(builder: PlanBuilder, context: OperationContext) -> list[Jo
     """Some of what two people made together, from which the operations that follow can go on; raises NothingBegins."""
 
     def find() -> dict[str, tuple[JointWork, ...]]:
-        wanted = can_precede(builder, context.readers)
-        found: dict[str, list[JointWork]] = {}
-        for owner in sorted(builder.traversals.list_owners):
-            for joint in builder.traversals.joint_works(owner):
-                if wanted(joint.work):
-                    found.setdefault(joint.credit, []).append(joint)
-        return {credit: tuple(held) for credit, held in found.items()}
+        wanted, traversals = can_precede(builder, context.readers), builder.traversals
+        joint = (one for owner in sorted(traversals.list_owners) for one in traversals.joint_works(owner))
+        return _pool((one for one in joint if wanted(one.work)), lambda one: one.credit)
 
     starts = _focus(builder, ("joint", *context.readers), find, lambda one: one.owner)
-    if not starts.pools:
-        raise NothingBegins(DeadEnd.NOTHING_TOGETHER)
-    return [draw(builder.rng, starts.pools[one]) for one in _draw_names(builder, starts)]
+    return _draw_some(builder, starts, DeadEnd.NOTHING_TOGETHER)
 
 
 def draw_list_ends(builder: PlanBuilder, context: OperationContext) -> list[ListEnd]:
@@ -240,21 +234,15 @@ def draw_list_ends(builder: PlanBuilder, context: OperationContext) -> list[List
     """
 
     def find() -> dict[str, tuple[ListEnd, ...]]:
-        wanted = can_precede(builder, context.readers)
-        found: dict[str, list[ListEnd]] = {}
-        for owner in sorted(builder.traversals.list_owners):
-            if builder.traversals.kinds.kind(owner) != "person":
-                continue
-            for end in list_ends(builder, owner):
-                if _is_first_of_all(builder, end) and wanted(end.work) and _begins_more(builder, end):
-                    found.setdefault(end.whole.property, []).append(end)
-        return {name: tuple(ends) for name, ends in found.items()}
+        wanted, kind = can_precede(builder, context.readers), builder.traversals.kinds.kind
+        people = (owner for owner in sorted(builder.traversals.list_owners) if kind(owner) == "person")
+        certain = (end for one in people for end in list_ends(builder, one) if _is_first_of_all(builder, end))
+        able = (end for end in certain if wanted(end.work) and _begins_more(builder, end))
+        return _pool(able, lambda end: end.whole.property)
 
     # Whatever the domain: who designed a film, and wrote it, is asked of what somebody directed.
     starts = _remember(builder, ("ends", *context.readers), find)
-    if not starts.pools:
-        raise NothingBegins(DeadEnd.NO_WHOLE_LIST)
-    return [draw(builder.rng, starts.pools[one]) for one in _draw_names(builder, starts)]
+    return _draw_some(builder, starts, DeadEnd.NO_WHOLE_LIST)
 
 
 def draw_next_works(builder: PlanBuilder, context: OperationContext) -> list[NextOfWork]:
@@ -263,18 +251,20 @@ def draw_next_works(builder: PlanBuilder, context: OperationContext) -> list[Nex
     """
 
     def find() -> dict[str, tuple[NextOfWork, ...]]:
-        wanted = can_precede(builder, context.readers)
-        found: dict[str, list[NextOfWork]] = {}
-        for owner in sorted(builder.traversals.list_owners):
-            for start in _iter_next_works(builder, owner):
-                if wanted(start.work):
-                    found.setdefault(start.following.whole.property, []).append(start)
-        return {name: tuple(starts) for name, starts in found.items()}
+        wanted, owners = can_precede(builder, context.readers), sorted(builder.traversals.list_owners)
+        found = (start for owner in owners for start in _iter_next_works(builder, owner))
+        return _pool((one for one in found if wanted(one.work)), lambda one: one.following.whole.property)
 
     starts = _remember(builder, ("next", *context.readers), find)
-    if not starts.pools:
-        raise NothingBegins(DeadEnd.NO_WHOLE_LIST)
-    return [draw(builder.rng, starts.pools[one]) for one in _draw_names(builder, starts)]
+    return _draw_some(builder, starts, DeadEnd.NO_WHOLE_LIST)
+
+
+def _pool(found: Iterable[_T], name: Callable[[_T], str]) -> dict[str, tuple[_T, ...]]:
+    """What is found by a name that each has."""
+    pools: dict[str, list[_T]] = {}
+    for one in found:
+        pools.setdefault(name(one), []).append(one)
+    return {key: tuple(held) for key, held in pools.items()}
 
 
 def _iter_next_works(builder: PlanBuilder, owner: str) -> Iterator[NextOfWork]:
@@ -295,10 +285,9 @@ def list_new_partners(builder: PlanBuilder, named: str, following: NextWork) -> 
     objects = builder.traversals.graph.objects
     found = set()
     for joint in builder.traversals.joint_works(following.owner):
-        works = [one for _, one in joint.whole.dates]
-        theirs = [one for one in works if joint.partner in objects(one, joint.credit)]
-        new = theirs[0] == following.work and len(objects(named, joint.credit)) == 1
-        if new and joint.largest and works.index(joint.work) > works.index(following.work) + 1:
+        listed = [one for _, one in joint.whole.dates]
+        new = joint.works[0] == following.work and len(objects(named, joint.credit)) == 1
+        if new and joint.largest and listed.index(joint.work) > listed.index(following.work) + 1:
             found.add((joint.credit, joint.partner))
     return found
 
@@ -573,6 +562,13 @@ def _draw_edge(builder: PlanBuilder, context: OperationContext, suits: Callable[
     if other is None:
         raise PlanningDeadEnd(DeadEnd.START_IN_USE_OR_ALONE)
     return other
+
+
+def _draw_some(builder: PlanBuilder, starts: StartPools[_T], missing: DeadEnd) -> list[_T]:
+    """Something of some of the properties that a plan may begin with. Raises NothingBegins where there is nothing."""
+    if not starts.pools:
+        raise NothingBegins(missing)
+    return [draw(builder.rng, starts.pools[one]) for one in _draw_names(builder, starts)]
 
 
 def _draw_names(builder: PlanBuilder, starts: StartPools[_T]) -> Sequence[str]:

@@ -16,7 +16,6 @@ from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import satisfies_reader
 from hopwright.planning.operations.operation_inputs import full_date
 from hopwright.planning.operations.starting_points import (
-    ListEnd,
     draw_list_ends,
     draw_next_works,
     has_unlisted_between,
@@ -82,7 +81,8 @@ def end_of_its(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Oper
     ]
     if not ends:
         raise PlanningDeadEnd(DeadEnd.NO_WHOLE_LIST)
-    return _take_end(builder, builder.rng.choice(ends), owner.ref)
+    end = builder.rng.choice(ends)
+    return _take(builder, end.write(owner.ref), end.work)
 
 
 def end_of_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
@@ -90,7 +90,7 @@ def end_of_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Op
     for end in draw_list_ends(builder, context):
         if builder.admits(end.owner) and builder.admits(end.work):
             builder.name(end.owner)
-            return _take_end(builder, end, end.owner)
+            return _take(builder, end.write(end.owner), end.work)
     raise PlanningDeadEnd(DeadEnd.NO_WHOLE_LIST)
 
 
@@ -99,14 +99,14 @@ def next_of_work(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Op
     for start in draw_next_works(builder, context):
         if builder.admits(start.named) and builder.admits(start.work):
             builder.name(start.named)
-            builder.take(start.work)
-            return StepOutput("entity", builder.compute(start.write(), "comparison", start.work), start.work)
+            return _take(builder, start.write(), start.work)
     raise PlanningDeadEnd(DeadEnd.NO_WHOLE_LIST)
 
 
-def _take_end(builder: PlanBuilder, end: ListEnd, owner: str) -> StepOutput:
-    builder.take(end.work)
-    return StepOutput("entity", builder.compute(end.write(owner), "comparison", end.work), end.work)
+def _take(builder: PlanBuilder, expression: str, work: str) -> StepOutput:
+    """A step that chooses a work by an expression."""
+    builder.take(work)
+    return StepOutput("entity", builder.compute(expression, "comparison", work), work)
 
 
 def count_of_its(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
@@ -161,11 +161,9 @@ def _choose(
         if _is_next_to_named(builder, part.whole, nearest) or has_unlisted_between(builder, owner, when, date):
             continue
         if builder.traversals.nameable(nearest) and builder.admits(nearest) and suits(nearest):
-            builder.take(nearest)
             members = f"all({part.whole.property}, {reference})"
             parted = f"{part.function}({part.whole.measure}, {moment.ref}, {members})"
-            expression = f"{'argmin' if part.later else 'argmax'}({part.whole.measure}, {parted})"
-            return StepOutput("entity", builder.compute(expression, "comparison", nearest), nearest)
+            return _take(builder, f"{'argmin' if part.later else 'argmax'}({part.whole.measure}, {parted})", nearest)
     raise PlanningDeadEnd(DeadEnd.NO_WHOLE_LIST)
 
 

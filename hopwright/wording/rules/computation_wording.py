@@ -349,7 +349,7 @@ class ComputationVerbaliser:
         if say == self._text.described and self._did_with(template, members):
             both = self._tell_somebody_new(members) or self._roles_in_one((members.shared, members.partner))
         if both:
-            return template.replace("{s}", both).replace(_WITH, "together")
+            return _say_together(template, both)
         partner, entry = self._say_partner(members, say), self._text.table.entity[members.credit]
         if _WITH not in template:  # `flight of {s} that {o} commanded`
             partner = say(members.partner)
@@ -411,7 +411,7 @@ class ComputationVerbaliser:
         if self._did_with(told, members) and self._text.draw() < _TOGETHER:
             pair = f"{said(members.shared)} and {self._say_partner(members, said)}"
             both = self._roles_in_one((members.shared, members.partner))
-            return told.replace("{s}", both or pair).replace(_WITH, "together")
+            return _say_together(told, both or pair)
         return self._fill_joint(told, members, said)
 
     def _say_those(self, members: Members, one: str) -> str:
@@ -520,7 +520,7 @@ class ComputationVerbaliser:
             if both and self._text.is_asked_of(form) and self._text.draw() < _TOLD_BEFORE:
                 together = self._text.table.entity[form.members.property].together
                 if pair := self._tell_pair(form, form.members, together):
-                    return f"the {turn} {together.replace('{s}', pair).replace(_WITH, 'together')}"
+                    return f"the {turn} {_say_together(together, pair)}"
             if self._text.is_asked_of(form) and (both or begun or self._text.draw() < _IN_ONE):
                 return f"the {turn} {self._joint_work(form.members, said)}"
             self._text.openings.append(f"{upper_first(self._tell_joint_works(form.members))}.")
@@ -921,3 +921,8 @@ class ComputationVerbaliser:
 
 def _has_clause(phrase: str) -> bool:
     return _CLAUSE.search(phrase) is not None
+
+
+def _say_together(template: str, both: str) -> str:
+    """What two did, with both of them as its subject: `film that the director and the editor of X made together`."""
+    return template.replace("{s}", both).replace(_WITH, "together")
