@@ -105,6 +105,8 @@ class PropertyRoles:
     """From a person to the countries that he or she is a citizen of."""
     homes: tuple[str, ...] = ()
     """From a person to the places that say of which country he or she was."""
+    renown: str = ""
+    """How well known something is, rated from 1 (hardly anybody has heard of it) to 5 (nearly all know who made it)."""
     trivial: frozenset[str] = frozenset()
     """Look-ups that anybody can do who knows the subject: a plan that chose nothing just before does not end in one."""
     event_places: Mapping[str, str] = field(default_factory=dict)
@@ -240,6 +242,8 @@ class EntityProperty(_Entry):
     """The same as a sentence, before a question about the first or the last: `{s} wrote several operas with {o}`."""
     together_count: str = ""
     """The same as a question for how many there are: `How many operas did {s} write with {o}?`; empty for none."""
+    maker: str = ""
+    """The property by which a member of such a list has its owner: `director` of feature films."""
     besides: str = ""
     """The property that tells with whom its subject made what is not on the list, such as a part of a film."""
     credit: bool = False

@@ -13,7 +13,7 @@ _NO_SIDE = re.compile(
     r"\b(?:named|called) after\b|\bafter (?:whom|which|whose)\b|\bthe following\b(?! year)"
     r"|\b(?:first|last) names?\b|\bat least\b|\bfirst became\b|\boutlived its\b|◦ +outlived +◦ *\."
     r"|\bfirst(?: and (?:the )?second)? "
-    r"(?:wi(?:fe|ves)|husbands?|performances?|productions?|conductors?|english"
+    r"(?:wi(?:fe|ves)|husbands?|nights?|performances?|productions?|conductors?|english"
     # Of a book, not of the Games.
     r"|editions?(?! of the (?:world|summer|winter)| (?:at|in|on|for) which| won| held| to ))\b"
 )

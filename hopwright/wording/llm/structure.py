@@ -26,7 +26,7 @@ from hopwright.planning.computation_forms import (
     YearDistance,
     read_computation,
 )
-from hopwright.records import Hop, Item, Lookup
+from hopwright.records import Compute, Hop, Item, Lookup
 from hopwright.text.matching import holds, pad
 from hopwright.text.mentions import replace_names
 from hopwright.wording.llm.directions import find_sides, find_wrong_age, find_wrong_side, hide_turned
@@ -62,6 +62,7 @@ _ANAPHORA = re.compile(
 )
 _OPENING = re.compile(r"(?:^|(?<=[.…,] ))(?:take |consider |think of |look at |put \w+ly, )", re.IGNORECASE)
 """`Take the person …`, `Put simply, …`: words that only open a sentence, and say no relation."""
+_LIST_OF_NAMED = re.compile(r"\ball\((P\d+), Q\d+\)")
 _ENDED = re.compile(r"\b(?:first|last) \w+")
 _ATTRIBUTE = re.compile(r"\b(?:older|newer|earlier|later) (?=[a-z])", re.IGNORECASE)
 """`an older film` puts nothing in an order that the plan would have to know."""
@@ -185,8 +186,22 @@ class _Reading:
     def _call(self, index: int) -> str:
         return "what no span holds" if index == len(self.draft.hops) else f"the span of hop {index}"
 
+    @cached_property
+    def _owner(self) -> re.Pattern[str] | None:
+        """How a question takes up whoever it names as having a list: `that director`; None where it names nobody."""
+        table, derivations = self.vocabulary.table, [hop.derivation for hop in self.draft.hops]
+        computed = [one.expression for one in derivations if isinstance(one, Compute)]
+        lists = {found for expression in computed for found in _LIST_OF_NAMED.findall(expression)}
+        makers = {table.entity[one].maker for one in lists} - {""}
+        if not makers:
+            return None
+        words = "|".join(sorted(table.entity[one].role for one in makers))
+        return re.compile(rf"\b(?:th(?:e|at|is)|the same) (?:{words})\b(?! (?:of|who|whose|behind))")
+
     def _mask(self, text: str) -> str:
         named = mask_names(text, (*self.whole.known, *self.whole.answers)).replace("◦", " ◦ ")
+        if self._owner is not None:
+            named = self._owner.sub(" ◦ ", named)
         return _ADAPTATION.sub("film", _OPENING.sub("", named.lstrip()))
 
     def find_names(self) -> Iterator[WordingProblem]:
