@@ -38,6 +38,7 @@ def topology(name: str) -> Topology:
     """Return the topology of that name. Raises InputError naming the known ones."""
     return TOPOLOGIES.find(name)
 
+
 PICTURE_TOPOLOGIES: dict[str, Topology] = {
     one.name: one
     for one in (

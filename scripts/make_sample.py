@@ -33,6 +33,7 @@ from sample.geonames import read_geonames
 from sample.homes import read_homes
 from sample.lives import read_lives, read_relations
 from sample.passages import read_passages
+from sample.renown import read_renown
 from sample.redocred import read_redocred
 from sample.states import add_states
 from sample.timelines import read_timelines
@@ -71,6 +72,7 @@ def main(sources: Path, packages: Path, out: Path) -> None:
         read_atlas(Path(__file__).parent / "sample/atlas", merge, names)
         read_genders(Path(__file__).parent / "sample/genders.tsv", merge)
         read_homes(Path(__file__).parent / "sample/homes.tsv", merge)
+        read_renown(Path(__file__).parent / "sample/renown.tsv", merge)
         sys.stderr.write(f"aliases that name nothing of what bears them: {drop_tails(merge)} left out\n")
         write_sample(merge, dated, out)
         write_borders(borders, merge, BORDERS)

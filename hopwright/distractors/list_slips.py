@@ -12,6 +12,8 @@ from hopwright.records import Derivation, Hop
 
 _EARLIER = (1, 2)
 """How many wrong options are earlier than the right one, as often as each shall be drawn."""
+_MOST_YEARS_APART = 14
+"""What came out longer before the right one, or after it, is dropped by its date alone."""
 _OPTIONS = 3
 """Wrong options of a question."""
 
@@ -49,9 +51,11 @@ class ListSlips:
         bounds = self._read_dates(self._list_bounds(hop, others, used), form).values()
         after = form.later if form.moment else form.largest
         dated = self._read_dates((*offered, hop.answer_id), form)
+        own_year = _read_year(dated[hop.answer_id])
         ranked = [
             one
             for when, one in sorted((when, one) for one, when in dated.items())
+            if abs(_read_year(when) - own_year) <= _MOST_YEARS_APART
             if not bounds or one == hop.answer_id or (when > min(bounds) if after else when < max(bounds))
         ]
         own = ranked.index(hop.answer_id)
@@ -61,7 +65,7 @@ class ListSlips:
             apart = ranked.index(one) - own
             beside = bool(form.moment) and abs(apart) == 1
             stranger = bool(credit) and partners.isdisjoint(self._facts.objects(one, credit))
-            years = abs(_read_year(dated[one]) - _read_year(dated[hop.answer_id or one]))
+            years = abs(_read_year(dated[one]) - own_year)
             return one not in slips, stranger, not beside, apart != step, abs(apart), years
 
         nearest = sorted((one for one in ranked if one != hop.answer_id), key=measure)

@@ -66,6 +66,7 @@ class DeadEnd(StrEnum):
     START_IN_USE_OR_ALONE = "start_in_use_or_alone"
     THEME_OVER_SHARE = "theme_over_share"
     TOO_FEW_DOMAINS = "too_few_domains"
+    TOO_WELL_KNOWN = "too_well_known"
     TOPIC_WITHOUT_BIRTHDAY = "topic_without_birthday"
     TOPIC_WITHOUT_EVENT = "topic_without_event"
     TRIVIAL_PRODUCT = "trivial_product"
@@ -134,6 +135,7 @@ _TEXTS: dict[DeadEnd, str] = {
     DeadEnd.START_IN_USE_OR_ALONE: "what begins such a plan is in use, or goes with nothing",
     DeadEnd.THEME_OVER_SHARE: "its theme is over its share",
     DeadEnd.TOO_FEW_DOMAINS: "too few domains",
+    DeadEnd.TOO_WELL_KNOWN: "something in it is better known than wished",
     DeadEnd.TOPIC_WITHOUT_BIRTHDAY: "what the plan is about was not born on a known day",
     DeadEnd.TOPIC_WITHOUT_EVENT: "what the plan is about has no dated event",
     DeadEnd.TRIVIAL_PRODUCT: "the product says nothing",

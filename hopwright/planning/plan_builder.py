@@ -144,6 +144,7 @@ class PlanBuilder:
             and entity not in self._entities
             and self._tokens.keys().isdisjoint(tokens)
             and not self.preferences.closed(entity)
+            and self.traversals.renown(entity) <= self.preferences.max_renown
         )
 
     def is_well_known(self, entity: str) -> bool:
@@ -232,7 +233,10 @@ class PlanBuilder:
         backward = [
             e
             for e in self.traversals.reverse_from(state.entity)
-            if accepts is None and e.property not in refused and self.admits(e.subject) and suits(e.subject)
+            if accepts is None
+            and e.property not in refused
+            and self.admits(e.subject)
+            and suits(e.subject)
             and not self.traversals.table.entity[e.property].series
         ]
         if not forward and not backward:

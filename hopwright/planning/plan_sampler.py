@@ -277,6 +277,7 @@ class PlanSampler:
             weights=self._shares.property_weights(slot),
             odds=self._shares.odds(slot),
             closed=functools.cache(functools.partial(self._shares.is_closed, slot)),
+            max_renown=self._mix.max_renown,
             scarcity=chance(self._seed, slot, "scarcity"),
             min_domains=3 if chance(self._seed, slot, "domains") < _WIDE else 0,
         )

@@ -20,7 +20,7 @@ from hopwright.planning.idle_choices import has_idle_choice, has_what_is_asked
 from hopwright.planning.necessity import find_shortcut
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import OUTWARD_LOOKUP, can_continue_from, can_precede
-from hopwright.planning.plan import PartialPlan, Plan, named_entities, stated_numbers
+from hopwright.planning.plan import PartialPlan, Plan, entities_of, named_entities, stated_numbers
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.programs import Branch, OperationSequence, load_sequence_index
 from hopwright.planning.random_draws import draw_by_weights
@@ -119,6 +119,8 @@ class Planner:
                 run_programs(layout, builder, anchor, reasons, max(self.min_domains, wished))
                 plan = Plan(topology.name, tuple(builder.draft.steps))
                 self._examine(plan, builder.draft, topology)
+                if any(self.traversals.renown(one) > liking.max_renown for one in entities_of(plan)):
+                    raise PlanningDeadEnd(DeadEnd.TOO_WELL_KNOWN)
                 if refuse is not None and refuse(plan):
                     raise PlanningDeadEnd(DeadEnd.THEME_OVER_SHARE)
                 self._prove(plan)

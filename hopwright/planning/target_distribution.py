@@ -43,6 +43,8 @@ class TargetDistribution:
     min_domains: int = 2
     min_coherence: float = 0.5
     """Plans whose parts belong together less than this (see `coherence`) are drawn again."""
+    max_renown: float = TargetParameters().renown
+    """What is rated better known than this (see `GraphTraversals.renown`) has no part in a plan."""
     claim_share: float = 0.0
     """The share of the slots that may rest on a claim, where there is a bank of them."""
 
@@ -90,6 +92,7 @@ class SamplingPreferences:
     ceiling: float = float("inf")
     focus: str = ""
     """The domain of what the plan begins with; empty for any."""
+    max_renown: float = float("inf")
     scarcity: float = 0.0
     """From 0 to 1: the larger, the more facts there must be with which such a plan could begin. Drawn once a slot, so
     that the few of a rare kind do not come back in slot after slot."""

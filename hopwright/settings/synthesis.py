@@ -92,6 +92,14 @@ class TargetParameters(Parameters):
         description="An entity, league, race, or the clubs of one country in more than this share of the items is "
         "held back likewise.",
     )
+    renown: float = Field(
+        default=3.5,
+        ge=0,
+        le=5,
+        title="Largest renown",
+        description="What a source rates as better known than this has no part in a question: from 1 (hardly anybody "
+        "has heard of it) to 5 (nearly all well-read people know who made it). 5 leaves nothing out.",
+    )
 
     @field_validator("topologies", "kinds", "answers", "popularity", "anchoring", "difficulty", "domains")
     @classmethod

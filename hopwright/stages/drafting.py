@@ -268,6 +268,7 @@ def read_target_distribution(text: str) -> TargetDistribution:
         domains={Domain[name.upper()].value: targets.domains.get(name, 1.0) for name in get_args(DomainName)},
         property_share=targets.property_share,
         theme_share=targets.theme_share,
+        max_renown=targets.renown,
         min_domains=wanted.min_domains,
         min_coherence=wanted.coherence,
         claim_share=wanted.claim_share,

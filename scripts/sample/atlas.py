@@ -85,6 +85,7 @@ class _Reader:
         self._inside = containers(merge)
         self._rows: dict[tuple[str, str], int] = defaultdict(int)
         self._classed = {s for s, p, _ in (*merge.base, *merge.edges) if p == "P31"}
+        self._directed = {edge for edge in (*merge.base, *merge.edges) if edge[1] == "P57"}
         self._stated = {(s, p) for s, p, _ in (*merge.base, *merge.edges) if p in rules["single"]}
         for property, label in rules["labels"].items():
             merge.labels.setdefault(property, label)
@@ -347,6 +348,8 @@ class _Reader:
             return self._link_person(name, row.get("born", "")[:4])
         kinds = self._rules["linked"].get(kind, (kind,))
         nouns = self._rules["nouns"].get(kind)
+        if row.get("director") and (found := self._link_film(kind, name, row)):
+            return found
         found = self._names.link(name, kinds, labels=True) or (self._link_within(name) if kind == "city" else "")
         if not found:
             # Something of another kind has the name too, or it is the alias of several.
@@ -354,12 +357,20 @@ class _Reader:
             found = alike[0] if len(alike) == 1 else ""
         if not found or nouns is None:
             return found
-        year = row.get("year", "")
+        year = row.get("year", "")[:4]
         stated = self._years(found, "P577") if year else set()
         if self._names.noun(found) not in nouns or (stated and year not in stated):
             self._merge.refused[f"{SOURCE}: another work of that name"] += 1
             return ""
         return found
+
+    def _link_film(self, kind: str, name: str, row: Mapping[str, str]) -> str:
+        """The only film of another source of that name, that director and that year, if any source states its year."""
+        year, director = row["year"][:4], self._find("person", row["director"])
+        alike = self._alike(kind, _YEAR_OF_NAMESAKE.sub("", name))
+        by_director = [one for one in alike if (one, "P57", director) in self._directed]
+        meant = [one for one in by_director if year in (self._years(one, "P577") or {year})]
+        return meant[0] if len(meant) == 1 else ""
 
     def _link_within(self, name: str) -> str:
         """The only place of another source that lies where its name says: `Logan, Utah`; else an empty string."""

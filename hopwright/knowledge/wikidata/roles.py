@@ -21,6 +21,8 @@ CITIZENSHIP = "P27"
 COUNTRY_FOR_SPORT = "P1532"
 HOME_COUNTRY = "P990193"
 """Of our own sample: from where somebody is of whom it has no birthplace. Nothing is asked about it."""
+RENOWN = "P990196"
+"""Of our own sample: how well known a film is, rated from 1 to 5. Nothing is asked about it."""
 BIRTH = "P569"
 DEATH = "P570"
 INCEPTION = "P571"
@@ -150,6 +152,7 @@ ROLES = PropertyRoles(
     ),
     citizenship=CITIZENSHIP,
     homes=(BIRTHPLACE,),
+    renown=RENOWN,
     trivial=frozenset({COUNTRY, "P131", "P36", "P30"}),
     event_places=MappingProxyType({BIRTH: BIRTHPLACE, DEATH: "P20"}),
     doubtful_of=MappingProxyType({INCEPTION: frozenset({"country", "organization"}), "P576": frozenset({"country"})}),

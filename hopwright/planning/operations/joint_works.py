@@ -37,8 +37,7 @@ def joint_of_both(builder: PlanBuilder, inputs: Sequence[StepOutput], context: O
             (joint, owner.ref, partner.ref)
             for owner, partner in itertools.permutations(inputs, 2)
             for joint in builder.traversals.joint_works(owner.entity)
-            if joint.partner == partner.entity
-            and (joint.largest or not isinstance(_find_worked_on(builder, partner.ref), NextOfList))
+            if joint.partner == partner.entity and _lies_beyond(joint, _find_worked_on(builder, partner.ref))
         ),
     )
 
@@ -53,7 +52,7 @@ def joint_with_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context
     joint = list_joint(builder, found.entity)
     own = _find_worked_on(builder, found.ref)
     if isinstance(own, NextOfList):
-        joint = [one for one in joint if one.largest and own.reference in _list_works(one)]
+        joint = [one for one in joint if _lies_beyond(one, own) and own.reference in _list_works(one)]
     elif own is not None and own.members is not None:
         joint = [one for one in joint if one.owner == own.members.shared]
         # Of somebody's first film, the first with its editor would be that one.
@@ -61,6 +60,11 @@ def joint_with_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context
     else:  # a film of another director would be a mere name for whoever shot it
         joint = [one for one in joint if not builder.topics or builder.topics[0] in _list_works(one)]
     return _choose(builder, context, [(one, refer(one.owner), refer(one.partner)) for one in joint])
+
+
+def _lies_beyond(joint: JointWork, found: Extreme | NextOfList | None) -> bool:
+    """Whether an end of what two made lies on that side of what came beside a named work on which that is."""
+    return not isinstance(found, NextOfList) or joint.largest is found.later
 
 
 def _list_works(joint: JointWork) -> frozenset[str]:
@@ -110,9 +114,7 @@ def next_after_joint(builder: PlanBuilder, inputs: Sequence[StepOutput], context
     raise PlanningDeadEnd(DeadEnd.NOTHING_TOGETHER)
 
 
-def count_joint_of_both(
-    builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext
-) -> StepOutput:
+def count_joint_of_both(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """How many works two made together whom the plan found."""
     return _count(
         builder,
@@ -125,9 +127,7 @@ def count_joint_of_both(
     )
 
 
-def count_joint_with_named(
-    builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext
-) -> StepOutput:
+def count_joint_with_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """How many works somebody whom the plan found made with another whom it names."""
     (found,) = inputs
 

@@ -248,9 +248,7 @@ def _can_pair(builder: PlanBuilder, readers: tuple[str, ...], pair: tuple[str, s
             for joint in builder.traversals.joint_works(owner)
         )
     if readers[0] == "neighbour-of-both":
-        return any(
-            can_precede(builder, readers[1:2])(shared) for _, shared in list_in_common(builder, one, other)
-        )
+        return any(can_precede(builder, readers[1:2])(shared) for _, shared in list_in_common(builder, one, other))
     if one == other or kinds.kind(one) != kinds.kind(other) or kinds.kind(one) == "country":
         return False
     shared = list_shared(builder, [one, other], comparing=True)

@@ -279,9 +279,7 @@ def _accept_of_list(builder: PlanBuilder, state: StepOutput) -> Callable[[Edge],
             if whole.property == property and state.entity in listed:
                 place = listed.index(state.entity)
                 across = place - 1 if form.later else place + 1
-                beside |= {
-                    (listed[one], one == across) for one in (place - 1, place + 1) if 0 <= one < len(listed)
-                }
+                beside |= {(listed[one], one == across) for one in (place - 1, place + 1) if 0 <= one < len(listed)}
 
     def accepts(edge: Edge) -> bool:
         for one, across in beside:

@@ -88,20 +88,20 @@ class ListEnd(NamedTuple):
 
 
 class NextOfWork(NamedTuple):
-    """What comes right after a work that a plan names, in the whole list of whoever made both."""
+    """What comes right after a work that a plan names, or right before it, in the whole list of whoever made both."""
 
     named: str
     following: NextWork
 
     @property
     def work(self) -> str:
-        """What comes next."""
+        """What comes beside it."""
         return self.following.work
 
     def write(self) -> str:
         """The expression that finds it."""
-        whole = self.following.whole
-        return NextOfList(whole.measure, whole.property, self.following.maker, self.named, later=True).write()
+        whole, beside = self.following.whole, self.following
+        return NextOfList(whole.measure, whole.property, beside.maker, self.named, beside.later).write()
 
 
 class ChoosableGroup(NamedTuple):
@@ -246,8 +246,8 @@ def draw_list_ends(builder: PlanBuilder, context: OperationContext) -> list[List
 
 
 def draw_next_works(builder: PlanBuilder, context: OperationContext) -> list[NextOfWork]:
-    """Some works with what their makers brought out next, together with somebody new, from which the operations that
-    follow can go on; raises NothingBegins.
+    """Some works with what their makers brought out next, together with somebody new, or just before, together with
+    somebody for the last time, from which the operations that follow can go on; raises NothingBegins.
     """
 
     def find() -> dict[str, tuple[NextOfWork, ...]]:
@@ -272,7 +272,7 @@ def _iter_next_works(builder: PlanBuilder, owner: str) -> Iterator[NextOfWork]:
     for whole in traversals.whole_lists(owner):
         for date, named in whole.dates:
             for one in traversals.next_of_lists(named) if traversals.nameable(named) else ():
-                if one.whole is not whole or not one.later or has_unlisted_between(builder, owner, date, one.date):
+                if one.whole is not whole or has_unlisted_between(builder, owner, date, one.date):
                     continue
                 if traversals.nameable(one.work) and list_new_partners(builder, named, one):
                     yield NextOfWork(named, one)
@@ -280,14 +280,16 @@ def _iter_next_works(builder: PlanBuilder, owner: str) -> Iterator[NextOfWork]:
 
 def list_new_partners(builder: PlanBuilder, named: str, following: NextWork) -> set[tuple[str, str]]:
     """Who had a part (a property) in what came next for the first time, which somebody else alone had before, and made
-    more with its maker later: not only what came after that.
+    more with its maker later: not only what came after that. Likewise who had a part in what came just before for the
+    last time.
     """
-    objects = builder.traversals.graph.objects
+    objects, later = builder.traversals.graph.objects, following.later
     found = set()
     for joint in builder.traversals.joint_works(following.owner):
         listed = [one for _, one in joint.whole.dates]
-        new = joint.works[0] == following.work and len(objects(named, joint.credit)) == 1
-        if new and joint.largest and listed.index(joint.work) > listed.index(following.work) + 1:
+        changed = joint.works[0 if later else -1] == following.work and len(objects(named, joint.credit)) == 1
+        apart = listed.index(joint.work) - listed.index(following.work)
+        if changed and joint.largest is later and (apart if later else -apart) > 1:
             found.add((joint.credit, joint.partner))
     return found
 

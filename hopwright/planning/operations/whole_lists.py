@@ -77,7 +77,9 @@ def end_of_its(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Oper
         for end in list_ends(builder, owner.entity)
         # A part of a film, or one with two directors, may have come first.
         if not builder.traversals.table.entity[end.whole.property].besides
-        and not states_year(builder, owner.ref, end.date) and builder.admits(end.work) and suits(end.work)
+        and not states_year(builder, owner.ref, end.date)
+        and builder.admits(end.work)
+        and suits(end.work)
     ]
     if not ends:
         raise PlanningDeadEnd(DeadEnd.NO_WHOLE_LIST)
@@ -95,7 +97,9 @@ def end_of_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Op
 
 
 def next_of_work(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """What whoever made a work that the plan names brought out next: Truffaut's film after "The 400 Blows"."""
+    """What whoever made a work that the plan names brought out next, or just before: Truffaut's film after "The 400
+    Blows".
+    """
     for start in draw_next_works(builder, context):
         if builder.admits(start.named) and builder.admits(start.work):
             builder.name(start.named)
@@ -146,9 +150,7 @@ def _choose(
     ):
         raise PlanningDeadEnd(DeadEnd.KNOWN_DEATH)
     parts = [
-        part
-        for part in _list_parts(builder, owner, when)
-        if _belongs(builder, part.whole, owner, reference, moment)
+        part for part in _list_parts(builder, owner, when) if _belongs(builder, part.whole, owner, reference, moment)
     ]
     for part in builder.rng.sample(parts, len(parts)):
         (date, nearest), *others = part.members

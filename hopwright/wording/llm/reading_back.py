@@ -37,6 +37,7 @@ _OPPOSITES = {
 _TIMES_BESIDE = frozenset({"before", "after"})
 """Directions without which another year, or all years, are meant."""
 _THINGS = frozenset({"person", "place", "work", "organization", "other"})
+_INSIDE_NAME = re.compile(r"(?<=[a-z,] )[A-Z][\w'’-]+")
 _WHO = re.compile(r"\b(?:who|whom|whose)\b", re.IGNORECASE)
 _WHAT = re.compile(
     r"^(?:(?:in|on) )?(?:which|what)(?: (?:is|was)(?: the title of)?)?(?: the)?(?: first| last)?(?: [a-z]+| [A-Z]\w+)? "
@@ -208,13 +209,12 @@ class _AskedSteps:
 
 def _says_other(relation: RelationWords, text: str, extra: frozenset[str]) -> bool:
     """Whether a reader's words for a step say another relation than its hop's; beside it, `extra` stems may be said."""
+    text = _INSIDE_NAME.sub(" ", text)  # no victor is meant by "Victor J. Kemper"
     more = extra if relation.is_said(text) else frozenset[str]()
     return bool(relation.find_wrong(text, more) or relation.find_making(text))
 
 
-def _find_wrong_ties(
-    item: Item, read: ReadQuestion, whole: TextConstraints, vocabulary: Vocabulary
-) -> Iterator[str]:
+def _find_wrong_ties(item: Item, read: ReadQuestion, whole: TextConstraints, vocabulary: Vocabulary) -> Iterator[str]:
     """What a question tells of its names that the facts of the plan do not say."""
     ties = {property for hop in item.hops for property in list_ties(hop)}
     if not ties:

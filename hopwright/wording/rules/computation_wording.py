@@ -86,6 +86,10 @@ _IN_ONE = 0.6
 work made always is, which is short."""
 _TOLD_BEFORE = 0.4
 """How often a sentence before the question says that two of one named work worked together."""
+_TOLD_WHEN, _TOLD_AFTER = 0.35, 0.7
+"""How often the sentence on somebody new begins with `When`, and below which draw with `After`: `After "Bitter Rice"
+(1949), its director …`.
+"""
 _BY_NOUN = 0.7
 _BY_DEED = 0.4
 """How often a sentence says what a partner did: `Sven Nykvist photographed more than one film by X`."""
@@ -195,7 +199,12 @@ class ComputationVerbaliser:
         if form.reference.startswith("hop"):
             owner = self._list_joint(form).shared
         elif not (owner := self._text.find_owner(form.property)):
-            return f"What was the next {noun} by the {self._text.table.entity[form.maker].role} of {work}?"
+            maker = f"the {self._text.table.entity[form.maker].role} of {work}"
+            return (
+                f"What was the next {noun} by {maker}?"
+                if form.later
+                else f"What was the last {noun} that {maker} made before it?"
+            )
         turn = f"next {noun} after" if form.later else f"last {noun} before"
         return f"What was {self._text.stated(owner)}'s {turn} {work}?"
 
@@ -357,24 +366,33 @@ class ComputationVerbaliser:
         return said.replace("{o}", partner)
 
     def _tell_somebody_new(self, members: Members) -> str:
-        """`the two`, after a sentence on somebody with whom what came next was made: `Bertolucci made his next
-        feature film after "1900" with another editor.`; empty where the partner is found otherwise.
+        """`the two`, after a sentence on somebody with whom what came next, or just before, was made: `Bertolucci made
+        his next feature film after "1900" with another editor.`; empty where the partner is found otherwise.
         """
         if (following := self._find_following(members)) is None:
             return ""
         text, partner = self._text, int(members.partner[3:])
-        found = text.find_subject(members.partner)
-        new = f"with another {text.table.entity[members.credit].role}"
-        work = text.described(following.reference)
-        own = f"{text.find_possessive(members.shared) or 'the'} next {self._name_member(following)}"
-        if not members.shared.startswith("hop"):
-            made = mark([partner], f"{mark([found], f'{own} after {work}')} {new}")
-            text.openings.append(f"{text.described(members.shared)} made {made}.")
-            return mark([partner], "the two")
-        owner, made = int(members.shared[3:]), mark([partner], f"{mark([found], own)} {new}")
-        director = mark([owner], f"its {text.call_short(members.shared)}")
-        text.openings.append(f"{mark([found], f'After {work}')}, {director} made {made}.")
-        return mark([owner, partner], "the two")
+        found, role = text.find_subject(members.partner), text.table.entity[members.credit].role
+        whose, he = text.find_possessive(members.shared) or "the", text.find_pronoun(members.shared)
+        member, work = self._name_member(following), text.described(following.reference)
+        owner = [int(members.shared[3:])] if members.shared.startswith("hop") else []
+        if owner:
+            who = mark(owner, f"the {text.call_short(members.shared)} of {work}")
+            own = mark([found], f"{whose} {'next' if following.later else 'previous'} {member}")
+        else:
+            who, side = text.described(members.shared), "next {} after" if following.later else "last {} before"
+            own = mark([found], f"{whose} {side.format(member)} {work}")
+        drawn = text.draw()
+        if he and drawn < _TOLD_WHEN:
+            told = f"When {who} made {mark([partner], f'{own}, {he} worked with another {role}')}."
+        elif owner and following.later and drawn < _TOLD_AFTER:
+            its = mark(owner, f"its {text.call_short(members.shared)}")
+            told = f"{mark([found], f'After {work}')}, {its} made {mark([partner], f'{own} with another {role}')}."
+        else:
+            did = "had made" if owner and not following.later else "made"
+            told = f"{upper_first(who)} {did} {mark([partner], f'{own} with another {role}')}."
+        text.openings.append(told)
+        return mark([*owner, partner], "the two")
 
     def _tell_pair(self, form: Extreme, members: Members, together: str) -> str:
         """`the two`, after a sentence on two of one named work: `After "Marty" (1955), its director and its
@@ -448,7 +466,10 @@ class ComputationVerbaliser:
             what = "Who" if self._kind(winner) == "person" else "What"
             if members.partner:
                 frames = JOINT_WORK_FRAMES if self._kind(winner) == "work" else JOINT_EVENT_FRAMES
-                return self._pick(frames).format(what=what, turn=turn, member=member)
+                noun, _, rest = member.partition(" that ")
+                return self._pick(frames if rest else frames[:2]).format(
+                    what=what, turn=turn, member=member, noun=noun, rest=rest
+                )  # fmt: skip
             if not to:
                 return f"{what} was the {turn} {member}?"
             return self._pick(FIRST_OF_LIST_FRAMES).format(what=what, turn=turn, member=member, to=to)

@@ -102,11 +102,15 @@ AFTER_DEATH_FRAMES = (
 AFTER_DEATH_PHRASES = ("the {turn} {noun} {did} {when}",)
 """The same within a question."""
 
-JOINT_WORK_FRAMES = ("{what} was the {turn} {member}?", "What is the title of the {turn} {member}?")
+JOINT_WORK_FRAMES = (
+    "{what} was the {turn} {member}?", "What is the title of the {turn} {member}?",
+    "Which {noun} was the {turn} that {rest}?",
+)  # fmt: skip
 """Of a whole list, what two people made together: `the first film that X made with Y`."""
 
 NEXT_FRAMES = (
-    "Which {noun} did {owner} make {side} {beside}?", "What {noun} did {owner} make {side} {beside}?",
+    "Which {noun} did {owner} make {side} {beside}?",
+    "What {noun} did {owner} make {side} {beside}?",
     "What was the {noun} that {owner} made {side} {beside}?",
 )
 """What comes next in a list of works after, or before, what two made together."""

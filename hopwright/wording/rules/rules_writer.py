@@ -78,8 +78,8 @@ _WHERE = re.compile(r"the (?:town or )?city ((?:where|in which) .+)$", re.DOTALL
 _OF_IT = re.compile(r"\bthe ((?:[a-z]+ )?[a-z]+) of it\b")
 _SAME_NOUN = re.compile(r'\bthe ([a-z]+) ("[^"]+" \(\d{4}\) and )the \1 (?="[^"]+" \(\d{4}\))')
 _FILM_ROLE = re.compile(
-    rf'\b((?:(?:director|cinematographer|screenwriter|editor) of|screenplay for|directed|photographed|edited|film after'
-    rf'|After) (?:{MARK})*)'
+    rf"\b((?:(?:director|cinematographer|screenwriter|editor) of|screenplay for|directed|photographed|edited|film after"
+    rf"|After) (?:{MARK})*)"
     r'the film (?="[^"]+" \(\d{4}\))'
 )
 """Where a role says that a title is a film's."""
@@ -197,10 +197,7 @@ class PlanVerbaliser:
         self._claims = {claim.id: claim for step in steps for claim in step.claims}
         self._rng = rng
         self._timed = {
-            entity
-            for step in steps
-            if _is_timed(step.derivation, table)
-            for entity in named_entities(step.derivation)
+            entity for step in steps if _is_timed(step.derivation, table) for entity in named_entities(step.derivation)
         }
         self._met = {entity for step in steps for entity in named_entities(step.derivation)}
         # What is asked for is not in the question, so nothing in it can be taken for that.
@@ -609,6 +606,10 @@ class PlanVerbaliser:
     def find_possessive(self, reference: str) -> str:
         """`his` or `her` of whoever a reference means; empty where that is not known."""
         return _POSSESSIVE.get(self._find_pronoun(self.entity(reference)), "") if reference else ""
+
+    def find_pronoun(self, reference: str) -> str:
+        """`he` or `she` of whoever a reference means; empty where that is not known."""
+        return self._find_pronoun(self.entity(reference)) if reference else ""
 
     def call_short(self, reference: str) -> str:
         """`librettist` of somebody who is found; empty where nothing short says who is meant."""
