@@ -423,13 +423,14 @@ class GraphTraversals:
     def _list_joint_works(self, owner: str) -> tuple[JointWork, ...]:
         """What the owner of a whole list made first, or last, with each partner, where that is certain.
 
-        Of all that came before it is known with whom it was made; something did, or the partner would not matter.
+        Of all that came before it is known with whom it was made; something did, or the partner would not matter. No
+        third had the same part in it.
         """
         return tuple(
             JointWork(owner, whole, credit, partner, largest, work, tuple(one for one in held if partner in held[one]))
             for whole, credit, partner, held in self._iter_partners(owner)
             for largest in ((False,) if self.table.entity[whole.property].ends == "first" else (False, True))
-            if (work := _find_end(whole, held, partner, largest))
+            if (work := _find_end(whole, held, partner, largest)) and len(held[work]) == 1
         )
 
     def _list_next_of_lists(self, work: str) -> tuple[NextWork, ...]:

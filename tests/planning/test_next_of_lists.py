@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from collections import Counter
 
 import pytest
 
@@ -125,44 +126,54 @@ def went_on(sample: GraphStore) -> list[tuple[Item, NextOfList]]:
     return [(item, form) for item, place, form in find_forms((*bridges, *chains), NextOfList) if place == 0]
 
 
-def test_what_came_next_was_made_with_somebody_new(
-    went_on: list[tuple[Item, NextOfList]], sample: GraphStore
-) -> None:
-    """Nobody of that name had the part in anything on the list before; one other person alone had it just before."""
+def test_what_came_next_was_made_with_somebody_new(went_on: list[tuple[Item, NextOfList]], sample: GraphStore) -> None:
+    """Nobody of that name had the part in anything on the list before; one other person alone had it just before.
+
+    Likewise where what came just before is asked for, the list read from its other end.
+    """
     facts = GraphFacts(sample, TABLE)
-    assert went_on
+    assert {form.later for _, form in went_on} == {True, False}
     for item, form in went_on:
         found, partner = item.hops[0].answer_id or "", item.hops[1].answer_id or ""
         lookup = item.hops[1].derivation
         assert isinstance(lookup, Lookup)
         credit = lookup.property
-        (owner,) = facts.objects(form.reference, form.maker)
-        listed = sorted(facts.objects(owner, form.property), key=lambda one: str(facts.scalars(one, RELEASE)[0]))
+        listed = _list_from(form, facts)
         place = listed.index(found)
         assert listed[place - 1] == form.reference
         assert len(facts.objects(form.reference, credit)) == 1
         assert all(partner not in facts.objects(one, credit) for one in listed[:place])
 
 
-def test_what_the_two_made_last_is_not_what_came_after_that(
+def _list_from(form: NextOfList, facts: GraphFacts) -> list[str]:
+    """The list of whoever made a named work, from its end on the side from which a hop goes on."""
+    (owner,) = facts.objects(form.reference, form.maker)
+    dated = sorted((str(facts.scalars(one, RELEASE)[0]), one) for one in facts.objects(owner, form.property))
+    return [one for _, one in (dated if form.later else reversed(dated))]
+
+
+def test_the_end_of_what_the_two_made_lies_beyond_what_came_beside_that(
     went_on: list[tuple[Item, NextOfList]], sample: GraphStore
 ) -> None:
     facts = GraphFacts(sample, TABLE)
     for item, form in went_on:
         joint = next(hop for hop in item.hops if "having" in str(getattr(hop.derivation, "expression", "")))
-        (owner,) = facts.objects(form.reference, form.maker)
-        listed = sorted(facts.objects(owner, form.property), key=lambda one: str(facts.scalars(one, RELEASE)[0]))
+        listed = _list_from(form, facts)
         assert listed.index(joint.answer_id or "") > listed.index(item.hops[0].answer_id or "") + 1
 
 
-def test_a_sentence_says_that_somebody_else_had_the_part(went_on: list[tuple[Item, NextOfList]]) -> None:
-    for item, _ in went_on:
-        before = r"(?:After .*, its director|[^.]*) made (?:his|her|the) next feature film .*with another "
-        assert re.match(before, item.question)
-        assert " that the two made together" in item.question
+def test_a_question_says_on_what_somebody_is_found(went_on: list[tuple[Item, NextOfList]]) -> None:
+    """By the neighbour of what is named, or in a sentence before the question, by another than had the part there."""
+    told = r"After .*, its director made (?:his|her|the) next feature film with a different "
+    beside = r" (?:of|photographed|edited|scored) (?:his|her|the) (?:next|previous|last) film| made just before "
+    found = Counter(
+        "told" if re.match(told, item.question) else "beside" if re.search(beside, item.question) else item.question
+        for item, _ in went_on
+    )
+    assert found.keys() == {"told", "beside"}
 
 
 def test_the_first_step_names_a_director_only_where_the_question_does(went_on: list[tuple[Item, NextOfList]]) -> None:
     for item, _ in went_on:
-        by_role = item.hops[0].question.startswith("What was the next feature film by the director of")
+        by_role = "the director of" in item.hops[0].question
         assert by_role is (item.topology == "bridge"), item.hops[0].question

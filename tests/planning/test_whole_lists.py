@@ -22,10 +22,11 @@ from tests.drafts import draft_ways, find_computations
 TABLE = default_table()
 _PARTED = re.compile(r"\b(after|before)\((P\d+), (hop\d), all\((P\d+), (hop\d|Q\w+)\)\)")
 
+
 @pytest.fixture(scope="module")
 def parted(sample: GraphStore) -> list[tuple[Item, int]]:
     """Drafts, and the place (from 0) of their hop that parts a list."""
-    bridges = draft_ways(sample, "bridge", "lead year date next-of-its next-of-its-in-year count-of-its")
+    bridges = draft_ways(sample, "bridge", "lead year date next-of-its next-of-its-in-year count-of-its", 500)
     chains = draft_ways(sample, "chain", "lead date next-of-named extend")
     return find_computations((*bridges, *chains), _PARTED)
 

@@ -1,4 +1,3 @@
-
 import pytest
 
 from hopwright.knowledge.wikidata.properties import default_table

@@ -11,7 +11,12 @@ from hopwright.planning.computation_forms import Extreme, NextOfList, read_compu
 from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import FEWEST_CHOSEN_FROM, list_joint, list_joint_counts, satisfies_reader
-from hopwright.planning.operations.starting_points import draw_joint_works, has_unlisted_between
+from hopwright.planning.operations.starting_points import (
+    FEWEST_THEIRS,
+    REMEMBERED,
+    draw_joint_works,
+    has_unlisted_between,
+)
 from hopwright.planning.operations.whole_lists import states_year
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.traversals import JointCount, JointWork
@@ -20,10 +25,6 @@ from hopwright.records import Lookup
 _T = TypeVar("_T")
 _FEWEST_BESIDE = 3
 """So many others of a list must be left to be taken for what is chosen from it."""
-_FEWEST_THEIRS = 2
-"""So many works of two lie on that side of one that is named on which the end that is asked for lies."""
-_REMEMBERED = 2000
-"""Who wrote or photographed what came out from this year on, many know without looking it up."""
 _Option = tuple[JointWork, str, str]
 """With what the owner of the list and the partner are referred to."""
 
@@ -37,7 +38,9 @@ def joint_of_both(builder: PlanBuilder, inputs: Sequence[StepOutput], context: O
             (joint, owner.ref, partner.ref)
             for owner, partner in itertools.permutations(inputs, 2)
             for joint in builder.traversals.joint_works(owner.entity)
-            if joint.partner == partner.entity and _lies_beyond(joint, _find_worked_on(builder, partner.ref))
+            if joint.partner == partner.entity
+            # Of those who worked on what came just before, that was the last.
+            and not (joint.largest and isinstance(_find_worked_on(builder, partner.ref), NextOfList))
         ),
     )
 
@@ -51,20 +54,13 @@ def joint_with_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context
 
     joint = list_joint(builder, found.entity)
     own = _find_worked_on(builder, found.ref)
-    if isinstance(own, NextOfList):
-        joint = [one for one in joint if _lies_beyond(one, own) and own.reference in _list_works(one)]
-    elif own is not None and own.members is not None:
+    if isinstance(own, Extreme) and own.members is not None:
         joint = [one for one in joint if one.owner == own.members.shared]
         # Of somebody's first film, the first with its editor would be that one.
         joint = [one for one in joint if one.largest is not own.largest]
     else:  # a film of another director would be a mere name for whoever shot it
         joint = [one for one in joint if not builder.topics or builder.topics[0] in _list_works(one)]
     return _choose(builder, context, [(one, refer(one.owner), refer(one.partner)) for one in joint])
-
-
-def _lies_beyond(joint: JointWork, found: Extreme | NextOfList | None) -> bool:
-    """Whether an end of what two made lies on that side of what came beside a named work on which that is."""
-    return not isinstance(found, NextOfList) or joint.largest is found.later
 
 
 def _list_works(joint: JointWork) -> frozenset[str]:
@@ -165,7 +161,7 @@ def _choose(builder: PlanBuilder, context: OperationContext, options: Iterable[_
             continue
         # Two are enough where the question names neither of them.
         fewest = FEWEST_CHOSEN_FROM - set(joint.works).isdisjoint(builder.topics)
-        if len(joint.works) < fewest or joint.date.year >= _REMEMBERED or not _leaves_choice(builder, joint):
+        if len(joint.works) < fewest or joint.date.year >= REMEMBERED or not _leaves_choice(builder, joint):
             continue
         builder.name(*named)
         builder.take(joint.work)
@@ -184,7 +180,7 @@ def _leaves_choice(builder: PlanBuilder, joint: JointWork) -> bool:
         return True
     bound = max(known) if joint.largest else min(known)
     left = _list_beyond(joint, bound)
-    if not set(joint.works).isdisjoint(builder.topics) and sum(one in joint.works for one in left) < _FEWEST_THEIRS:
+    if not set(joint.works).isdisjoint(builder.topics) and sum(one in joint.works for one in left) < FEWEST_THEIRS:
         return False  # of one film that they made before the one that is named, it is the first anyway
     return len(left) > _FEWEST_BESIDE and bool(_list_beyond(joint, joint.date))
 

@@ -33,7 +33,7 @@ from hopwright.planning.operations.operation_inputs import (
     list_events,
     list_in_common,
 )
-from hopwright.planning.operations.starting_points import draw_first_edge, draw_paired_edge, list_new_partners
+from hopwright.planning.operations.starting_points import draw_first_edge, draw_paired_edge, list_last_partners
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.random_draws import draw
 from hopwright.planning.traversals import Edge
@@ -263,7 +263,7 @@ def _accept_of_list(builder: PlanBuilder, state: StepOutput) -> Callable[[Edge],
     form = read_computation(builder.find_derivation(state.ref))
     if isinstance(form, NextOfList) and not form.reference.startswith("hop"):
         found = [one for one in builder.traversals.next_of_lists(form.reference) if one.work == state.entity]
-        new = {credit for one in found for credit in list_new_partners(builder, form.reference, one)}
+        new = {credit for one in found for credit in list_last_partners(builder, form.reference, one)}
         return lambda edge: (edge.property, edge.object) in new
     if isinstance(form, NextOfList):
         property = form.property

@@ -18,6 +18,7 @@ from hopwright.planning.expressions import is_later
 from hopwright.planning.memory import Memory
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import (
+    FEWEST_CHOSEN_FROM,
     JOINT_OPERATIONS,
     LIST_OPERATIONS,
     NAMED_LIST_OPERATIONS,
@@ -72,6 +73,12 @@ class ClosedChoice(NamedTuple):
     winner: str
 
 
+FEWEST_THEIRS = 2
+"""So many works of two lie on that side of one that is named on which the end that is asked for lies."""
+REMEMBERED = 2000
+"""Who wrote or photographed what came out from this year on, many know without looking it up."""
+
+
 class ListEnd(NamedTuple):
     """What came first of a whole list, or last."""
 
@@ -87,21 +94,21 @@ class ListEnd(NamedTuple):
         return f"{choose}({self.whole.measure}, all({self.whole.property}, {owner}))"
 
 
-class NextOfWork(NamedTuple):
-    """What comes right after a work that a plan names, or right before it, in the whole list of whoever made both."""
+class PreviousOfWork(NamedTuple):
+    """What comes right before a work that a plan names, in the whole list of whoever made both."""
 
     named: str
-    following: NextWork
+    previous: NextWork
 
     @property
     def work(self) -> str:
-        """What comes beside it."""
-        return self.following.work
+        """What comes before it."""
+        return self.previous.work
 
     def write(self) -> str:
         """The expression that finds it."""
-        whole, beside = self.following.whole, self.following
-        return NextOfList(whole.measure, whole.property, beside.maker, self.named, beside.later).write()
+        whole = self.previous.whole
+        return NextOfList(whole.measure, whole.property, self.previous.maker, self.named, later=False).write()
 
 
 class ChoosableGroup(NamedTuple):
@@ -245,17 +252,17 @@ def draw_list_ends(builder: PlanBuilder, context: OperationContext) -> list[List
     return _draw_some(builder, starts, DeadEnd.NO_WHOLE_LIST)
 
 
-def draw_next_works(builder: PlanBuilder, context: OperationContext) -> list[NextOfWork]:
-    """Some works with what their makers brought out next, together with somebody new, or just before, together with
-    somebody for the last time, from which the operations that follow can go on; raises NothingBegins.
+def draw_previous_works(builder: PlanBuilder, context: OperationContext) -> list[PreviousOfWork]:
+    """Some works with what their makers brought out just before, together with somebody for the last time, from which
+    the operations that follow can go on; raises NothingBegins.
     """
 
-    def find() -> dict[str, tuple[NextOfWork, ...]]:
+    def find() -> dict[str, tuple[PreviousOfWork, ...]]:
         wanted, owners = can_precede(builder, context.readers), sorted(builder.traversals.list_owners)
-        found = (start for owner in owners for start in _iter_next_works(builder, owner))
-        return _pool((one for one in found if wanted(one.work)), lambda one: one.following.whole.property)
+        found = (start for owner in owners for start in _iter_previous_works(builder, owner))
+        return _pool((one for one in found if wanted(one.work)), lambda one: one.previous.whole.property)
 
-    starts = _remember(builder, ("next", *context.readers), find)
+    starts = _remember(builder, ("previous", *context.readers), find)
     return _draw_some(builder, starts, DeadEnd.NO_WHOLE_LIST)
 
 
@@ -267,29 +274,27 @@ def _pool(found: Iterable[_T], name: Callable[[_T], str]) -> dict[str, tuple[_T,
     return {key: tuple(held) for key, held in pools.items()}
 
 
-def _iter_next_works(builder: PlanBuilder, owner: str) -> Iterator[NextOfWork]:
+def _iter_previous_works(builder: PlanBuilder, owner: str) -> Iterator[PreviousOfWork]:
     traversals = builder.traversals
     for whole in traversals.whole_lists(owner):
         for date, named in whole.dates:
             for one in traversals.next_of_lists(named) if traversals.nameable(named) else ():
-                if one.whole is not whole or has_unlisted_between(builder, owner, date, one.date):
+                if one.whole is not whole or one.later or has_unlisted_between(builder, owner, date, one.date):
                     continue
-                if traversals.nameable(one.work) and list_new_partners(builder, named, one):
-                    yield NextOfWork(named, one)
+                if traversals.nameable(one.work) and list_last_partners(builder, named, one):
+                    yield PreviousOfWork(named, one)
 
 
-def list_new_partners(builder: PlanBuilder, named: str, following: NextWork) -> set[tuple[str, str]]:
-    """Who had a part (a property) in what came next for the first time, which somebody else alone had before, and made
-    more with its maker later: not only what came after that. Likewise who had a part in what came just before for the
-    last time.
+def list_last_partners(builder: PlanBuilder, named: str, previous: NextWork) -> set[tuple[str, str]]:
+    """Who had a part (a property) in what came just before for the last time, which somebody else alone had then, and
+    made more with its maker earlier: not only what came before that.
     """
-    objects, later = builder.traversals.graph.objects, following.later
+    objects = builder.traversals.graph.objects
     found = set()
-    for joint in builder.traversals.joint_works(following.owner):
+    for joint in builder.traversals.joint_works(previous.owner):
         listed = [one for _, one in joint.whole.dates]
-        changed = joint.works[0 if later else -1] == following.work and len(objects(named, joint.credit)) == 1
-        apart = listed.index(joint.work) - listed.index(following.work)
-        if changed and joint.largest is later and (apart if later else -apart) > 1:
+        changed = joint.works[-1] == previous.work and len(objects(named, joint.credit)) == 1
+        if changed and not joint.largest and listed.index(joint.work) < listed.index(previous.work) - 1:
             found.add((joint.credit, joint.partner))
     return found
 
@@ -388,9 +393,33 @@ def _begins(builder: PlanBuilder, context: OperationContext) -> Callable[[Edge],
 def _can_begin(builder: PlanBuilder, context: OperationContext, edge: Edge) -> bool:
     return (
         _follows_on(builder, context.readers, edge.property)(edge.object)
+        and _have_more(builder, context.readers, edge)
         and _are_told_apart(builder, edge)
         and _is_dated(builder, edge, context)
     )
+
+
+def _have_more(builder: PlanBuilder, readers: tuple[str, ...], edge: Edge) -> bool:
+    """Whether a partner who is found on a named work made several of the same list, where the end of them is asked for;
+    and something lies beyond that end, where it is what comes next.
+    """
+    if readers[:1] != ("joint-with-named",):
+        return True
+    traversals = builder.traversals
+    for owner in traversals.joint_owners.get(edge.object, ()):
+        for joint in traversals.joint_works(owner):
+            known = edge.property in (joint.credit, *traversals.table.entity[joint.credit].found_by)
+            if joint.partner != edge.object or not known or edge.subject not in joint.works:
+                continue
+            place = joint.works.index(edge.subject)
+            beyond = len(joint.works) - 1 - place if joint.largest else place
+            if len(joint.works) < FEWEST_CHOSEN_FROM or beyond < FEWEST_THEIRS or joint.date.year >= REMEMBERED:
+                continue
+            if readers[1:2] != ("next-after-joint",):
+                return True
+            if any(one.later is joint.largest for one in traversals.next_of_lists(joint.work)):
+                return True
+    return False
 
 
 def _follows_on(builder: PlanBuilder, readers: tuple[str, ...], property: str) -> Callable[[str], bool]:

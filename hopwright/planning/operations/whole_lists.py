@@ -17,7 +17,7 @@ from hopwright.planning.operations.lookahead import satisfies_reader
 from hopwright.planning.operations.operation_inputs import full_date
 from hopwright.planning.operations.starting_points import (
     draw_list_ends,
-    draw_next_works,
+    draw_previous_works,
     has_unlisted_between,
     list_ends,
     list_makers,
@@ -96,11 +96,9 @@ def end_of_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Op
     raise PlanningDeadEnd(DeadEnd.NO_WHOLE_LIST)
 
 
-def next_of_work(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """What whoever made a work that the plan names brought out next, or just before: Truffaut's film after "The 400
-    Blows".
-    """
-    for start in draw_next_works(builder, context):
+def previous_of_work(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """What whoever made a work that the plan names brought out just before: Truffaut's film before "Small Change"."""
+    for start in draw_previous_works(builder, context):
         if builder.admits(start.named) and builder.admits(start.work):
             builder.name(start.named)
             return _take(builder, start.write(), start.work)

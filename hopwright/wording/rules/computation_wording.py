@@ -61,6 +61,7 @@ from hopwright.wording.rules.frames import (
     TURNED_FRAMES,
     WHEN_AGE_FRAME,
     WHICH_FRAMES,
+    WORKED_FRAMES,
 )
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ _PERFECT = re.compile(r"^has (?:been|won|held|led|\w+ed) (?!by\b)")
 _PLACE = re.compile(r"(?P<the>the (?:first|last))(?P<to> to .+)$")
 """`the first to die`: of several, `the first of them to die`."""
 _WITH = "with {o}"
+_MADE_WITH = "{s} made with {o}"
 _BY_OWNER = " by {s}"
 _NOMINAL = 0.5
 """How often a moment is `the death of X` rather than `X died`."""
@@ -84,12 +86,10 @@ _TOGETHER = 0.4
 _IN_ONE = 0.6
 """How often what two made is described within the question, rather than in a sentence before it; what two of one named
 work made always is, which is short."""
-_TOLD_BEFORE = 0.4
+_TOLD_BEFORE = 0.3
 """How often a sentence before the question says that two of one named work worked together."""
-_TOLD_WHEN, _TOLD_AFTER = 0.35, 0.7
-"""How often the sentence on somebody new begins with `When`, and below which draw with `After`: `After "Bitter Rice"
-(1949), its director …`.
-"""
+_WORKED = 0.25
+"""How often the last that two made is asked for as that on which they last worked together."""
 _BY_NOUN = 0.7
 _BY_DEED = 0.4
 """How often a sentence says what a partner did: `Sven Nykvist photographed more than one film by X`."""
@@ -354,45 +354,29 @@ class ComputationVerbaliser:
 
     def _fill_joint(self, template: str, members: Members, say: Say) -> str:
         """A phrase for what two did together; what two of one named work did, they did `together`."""
-        both = ""
-        if say == self._text.described and self._did_with(template, members):
-            both = self._tell_somebody_new(members) or self._roles_in_one((members.shared, members.partner))
-        if both:
-            return _say_together(template, both)
-        partner, entry = self._say_partner(members, say), self._text.table.entity[members.credit]
+        hidden = say == self._text.described
+        previous = self._find_previous(members) if hidden else None
+        if hidden and previous is None and self._did_with(template, members):
+            both = self._roles_in_one((members.shared, members.partner))
+            if both:
+                return _say_together(template, both)
+        shared, entry = say(members.shared), self._text.table.entity[members.credit]
+        partner = self._name_beside(members, previous) if previous else self._say_partner(members, say)
         if _WITH not in template:  # `flight of {s} that {o} commanded`
             partner = say(members.partner)
-        said = template.replace(_WITH, f"{entry.preposition} {{o}}").replace("{s}", say(members.shared))
+        said = template.replace(_WITH, f"{entry.preposition} {{o}}").replace("{s}", shared)
         return said.replace("{o}", partner)
 
-    def _tell_somebody_new(self, members: Members) -> str:
-        """`the two`, after a sentence on somebody with whom what came next, or just before, was made: `Bertolucci made
-        his next feature film after "1900" with another editor.`; empty where the partner is found otherwise.
+    def _name_beside(self, members: Members, beside: NextOfList) -> str:
+        """Somebody who is found on what came just before what is named: `the editor of his previous film`, or `who had
+        edited` it.
         """
-        if (following := self._find_following(members)) is None:
-            return ""
         text, partner = self._text, int(members.partner[3:])
-        found, role = text.find_subject(members.partner), text.table.entity[members.credit].role
-        whose, he = text.find_possessive(members.shared) or "the", text.find_pronoun(members.shared)
-        member, work = self._name_member(following), text.described(following.reference)
-        owner = [int(members.shared[3:])] if members.shared.startswith("hop") else []
-        if owner:
-            who = mark(owner, f"the {text.call_short(members.shared)} of {work}")
-            own = mark([found], f"{whose} {'next' if following.later else 'previous'} {member}")
-        else:
-            who, side = text.described(members.shared), "next {} after" if following.later else "last {} before"
-            own = mark([found], f"{whose} {side.format(member)} {work}")
-        drawn = text.draw()
-        if he and drawn < _TOLD_WHEN:
-            told = f"When {who} made {mark([partner], f'{own}, {he} worked with another {role}')}."
-        elif owner and following.later and drawn < _TOLD_AFTER:
-            its = mark(owner, f"its {text.call_short(members.shared)}")
-            told = f"{mark([found], f'After {work}')}, {its} made {mark([partner], f'{own} with another {role}')}."
-        else:
-            did = "had made" if owner and not following.later else "made"
-            told = f"{upper_first(who)} {did} {mark([partner], f'{own} with another {role}')}."
-        text.openings.append(told)
-        return mark([*owner, partner], "the two")
+        entry, noun = text.table.entity[members.credit], self._name_member(beside).split()[-1]
+        his = text.find_possessive(members.shared) or "the"
+        own = mark([text.find_subject(members.partner)], f"{his} previous {noun}")
+        did = entry.did if entry.did.endswith("ed") and text.draw() < _BY_DEED else ""
+        return mark([partner], f"the {entry.role} who had {did} {own}" if did else f"the {entry.role} of {own}")
 
     def _tell_pair(self, form: Extreme, members: Members, together: str) -> str:
         """`the two`, after a sentence on two of one named work: `After "Marty" (1955), its director and its
@@ -408,8 +392,8 @@ class ComputationVerbaliser:
         text.openings.append(f"{when} {first} and {mark(partner, f'its {text.call_short(members.partner)}')} {did}.")
         return mark([*owner, *partner], "the two")
 
-    def _find_following(self, members: Members) -> NextOfList | None:
-        """What came after a named work, on which the partner is found; None for a partner who is found otherwise."""
+    def _find_previous(self, members: Members) -> NextOfList | None:
+        """What came before a named work, on which the partner is found; None for a partner who is found otherwise."""
         found = self._text.find_subject(members.partner)
         form = read_computation(self._text.step(f"hop{found}").derivation) if found else None
         return form if isinstance(form, NextOfList) else None
@@ -453,6 +437,8 @@ class ComputationVerbaliser:
 
     def _ask_of_set(self, form: Extreme, members: Members, winner: str, say: Say) -> str:
         if self._is_of_list(form):
+            if self._kind(winner) == "work" and (asked := self._ask_worked(form, members, say)):
+                return asked
             turn, member, to = self._one_of_list(form, members, say)
             hidden = say == self._text.described and members.shared.startswith("hop")
             if say == self._text.described and (asked := self._tell_chosen(form, members, AFTER_DEATH_FRAMES)):
@@ -507,6 +493,17 @@ class ComputationVerbaliser:
             )
         )
 
+    def _ask_worked(self, form: Extreme, members: Members, say: Say) -> str:
+        """`On which feature film did X last work with Y?`, sometimes, and always of whom X had worked with just before;
+        empty where two did something else with it.
+        """
+        noun, _, did = self._text.table.entity[members.property].together.partition(" that ")
+        always = say == self._text.described and self._find_previous(members)
+        if not members.partner or did != _MADE_WITH or not (always or self._text.draw() < _WORKED):
+            return ""
+        asked = self._pick(WORKED_FRAMES).format(noun=noun, turn=form.turn())
+        return self._fill_joint(asked, members, say)
+
     def _ask_first_by(self, form: Extreme, names: str, predicate: str) -> str:
         """Which of several is the first that belongs to something: `the first to be directed by X`."""
         turn = form.turn()
@@ -537,7 +534,7 @@ class ComputationVerbaliser:
         if form.members.partner:
             turn = form.turn()
             both = self._roles_in_one((form.members.shared, form.members.partner))
-            begun = len(self._text.list_choices(form.members.shared)) > 1 or self._find_following(form.members)
+            begun = len(self._text.list_choices(form.members.shared)) > 1 or self._find_previous(form.members)
             if both and self._text.is_asked_of(form) and self._text.draw() < _TOLD_BEFORE:
                 together = self._text.table.entity[form.members.property].together
                 if pair := self._tell_pair(form, form.members, together):

@@ -108,6 +108,11 @@ JOINT_WORK_FRAMES = (
 )  # fmt: skip
 """Of a whole list, what two people made together: `the first film that X made with Y`."""
 
+WORKED_FRAMES = (
+    "On which {noun} did {{s}} {turn} work with {{o}}?", "What was the {turn} {noun} on which {{s}} worked with {{o}}?",
+)  # fmt: skip
+"""The same, of two who worked with each other."""
+
 NEXT_FRAMES = (
     "Which {noun} did {owner} make {side} {beside}?",
     "What {noun} did {owner} make {side} {beside}?",
