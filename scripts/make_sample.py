@@ -33,8 +33,8 @@ from sample.geonames import read_geonames
 from sample.homes import read_homes
 from sample.lives import read_lives, read_relations
 from sample.passages import read_passages
-from sample.renown import read_renown
 from sample.redocred import read_redocred
+from sample.renown import read_renown
 from sample.states import add_states
 from sample.timelines import read_timelines
 from sample.wiki2 import read_wiki2

@@ -355,27 +355,33 @@ class ComputationVerbaliser:
     def _fill_joint(self, template: str, members: Members, say: Say) -> str:
         """A phrase for what two did together; what two of one named work did, they did `together`."""
         hidden = say == self._text.described
-        previous = self._find_previous(members) if hidden else None
-        if hidden and previous is None and self._did_with(template, members):
-            both = self._roles_in_one((members.shared, members.partner))
-            if both:
-                return _say_together(template, both)
+        beside = self._find_beside(members) if hidden else None
+        alike = hidden and beside is None and self._did_with(template, members)
+        if alike and (both := self._roles_in_one((members.shared, members.partner))):
+            return _say_together(template, both)
         shared, entry = say(members.shared), self._text.table.entity[members.credit]
-        partner = self._name_beside(members, previous) if previous else self._say_partner(members, say)
+        partner = self._name_beside(members, beside) if beside else self._say_partner(members, say)
         if _WITH not in template:  # `flight of {s} that {o} commanded`
             partner = say(members.partner)
         said = template.replace(_WITH, f"{entry.preposition} {{o}}").replace("{s}", shared)
         return said.replace("{o}", partner)
 
     def _name_beside(self, members: Members, beside: NextOfList) -> str:
-        """Somebody who is found on what came just before what is named: `the editor of his previous film`, or `who had
-        edited` it.
+        """Somebody who is found on what came next, or just before: `the editor of his next film after "1900"`, or `who
+        had edited his previous film` where the director is found on what is named.
         """
         text, partner = self._text, int(members.partner[3:])
         entry, noun = text.table.entity[members.credit], self._name_member(beside).split()[-1]
-        his = text.find_possessive(members.shared) or "the"
-        own = mark([text.find_subject(members.partner)], f"{his} previous {noun}")
-        did = entry.did if entry.did.endswith("ed") and text.draw() < _BY_DEED else ""
+        his, he = text.find_possessive(members.shared) or "the", text.find_pronoun(members.shared)
+        did = ""
+        if members.shared.startswith("hop"):
+            own = f"{his} {'next' if beside.later else 'previous'} {noun}"
+            if entry.did.endswith("ed") and not beside.later and text.draw() < _BY_DEED:
+                did = entry.did
+        else:
+            made = f"the {noun} that {he or text.described(members.shared)} made just before"
+            own = f"{f'{his} next {noun} after' if beside.later else made} {text.described(beside.reference)}"
+        own = mark([text.find_subject(members.partner)], own)
         return mark([partner], f"the {entry.role} who had {did} {own}" if did else f"the {entry.role} of {own}")
 
     def _tell_pair(self, form: Extreme, members: Members, together: str) -> str:
@@ -392,8 +398,8 @@ class ComputationVerbaliser:
         text.openings.append(f"{when} {first} and {mark(partner, f'its {text.call_short(members.partner)}')} {did}.")
         return mark([*owner, *partner], "the two")
 
-    def _find_previous(self, members: Members) -> NextOfList | None:
-        """What came before a named work, on which the partner is found; None for a partner who is found otherwise."""
+    def _find_beside(self, members: Members) -> NextOfList | None:
+        """What came beside a named work, on which the partner is found; None for a partner who is found otherwise."""
         found = self._text.find_subject(members.partner)
         form = read_computation(self._text.step(f"hop{found}").derivation) if found else None
         return form if isinstance(form, NextOfList) else None
@@ -498,7 +504,7 @@ class ComputationVerbaliser:
         empty where two did something else with it.
         """
         noun, _, did = self._text.table.entity[members.property].together.partition(" that ")
-        always = say == self._text.described and self._find_previous(members)
+        always = say == self._text.described and self._find_beside(members)
         if not members.partner or did != _MADE_WITH or not (always or self._text.draw() < _WORKED):
             return ""
         asked = self._pick(WORKED_FRAMES).format(noun=noun, turn=form.turn())
@@ -534,7 +540,7 @@ class ComputationVerbaliser:
         if form.members.partner:
             turn = form.turn()
             both = self._roles_in_one((form.members.shared, form.members.partner))
-            begun = len(self._text.list_choices(form.members.shared)) > 1 or self._find_previous(form.members)
+            begun = len(self._text.list_choices(form.members.shared)) > 1 or self._find_beside(form.members)
             if both and self._text.is_asked_of(form) and self._text.draw() < _TOLD_BEFORE:
                 together = self._text.table.entity[form.members.property].together
                 if pair := self._tell_pair(form, form.members, together):
