@@ -154,7 +154,7 @@ class SynthesizeParameters(Parameters):
         description="A final answer is the answer of at most this share of the items.",
     )
     max_frame_share: float = Field(
-        default=0.03,
+        default=0.04,
         gt=0,
         le=1,
         title="Largest share of a frame",

@@ -110,6 +110,8 @@ JOINT_WORK_FRAMES = (
 
 WORKED_FRAMES = (
     "On which {noun} did {{s}} {turn} work with {{o}}?", "What was the {turn} {noun} on which {{s}} worked with {{o}}?",
+    "Which {noun} was the {turn} on which {{s}} worked with {{o}}?",
+    "Which was the {turn} {noun} on which {{s}} worked with {{o}}?",
 )  # fmt: skip
 """The same, of two who worked with each other."""
 
