@@ -176,10 +176,7 @@ def render_item(item: Item, kind: ReviewTaskKind, hop: int | None = None) -> str
             raise InputError(f"item {item.id}: which hop? a single-hop task shows one")
         view = view_hop(find_hop(item, hop), item, alone=True)
         page = load_template("annotation", "single_hop.html.j2").render(
-            item=item,
-            motif=motif,
-            hop=view,
-            graph=draw_graph(item, hop),
+            item=item, motif=motif, hop=view, graph=draw_graph(item, hop),
             checks=say_checks(_pick_checks(item.checks, hop), item),
         )
         return drop_controls(page)

@@ -107,7 +107,9 @@ def _render_pictures(pngs: Sequence[bytes]) -> str:
     shown = []
     for place, png in enumerate(pngs, start=1):
         width, height = decode_png(png).size
-        shown.append({"url": _write_url(png), "width": width, "height": height, "name": _name_image(place, len(pngs))})
+        shown.append(
+            {"url": _write_url(png), "width": width, "height": height, "name": _name_image(place, len(pngs))}
+        )
     return load_template("annotation", "pictures.html.j2").render(pictures=shown)
 
 

@@ -286,7 +286,7 @@ class _ComputationWriter:
         match function, args:
             case "all", [property, owner]:
                 return name_group(ast.unparse(property), self.write(owner, name, level))
-            case (("among" | "listed"), [property, shared, _, *_]):
+            case ("among" | "listed"), [property, shared, _, *_]:
                 members, label = [name(one) for one in args[2:]], label_property(ast.unparse(property))
                 whole = self.write(shared, name, level)
                 if function == "among":
@@ -295,7 +295,7 @@ class _ComputationWriter:
             case "having", [credit, partner, inner]:
                 label = label_property(ast.unparse(credit))
                 return f"{self.write(inner, name, level)} with {self.write(partner, name, level)} as {label}"
-            case (("after" | "before"), [_, moment, inner]):
+            case ("after" | "before"), [_, moment, inner]:
                 return f"{self.write(inner, name, level)} {function} {self.write(moment, name, level)}"
         return _UNKNOWN
 

@@ -17,18 +17,18 @@ from hopwright.reporting.run_summary import summary_lines
 
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
-    "hw-009562b1ae03d7ea",
     "hw-40f7308a159d11f6",
-    "hw-3af6f489498478c1",
-    "hw-0e160ce3b06aecb3",
-    "hw-07e8a48010a28999",
-    "hw-72482841de13b91b",
-    "hw-e3fb424ac001513c",
-    "hw-14dee70492b7ad11",
-    "hw-a1af02a12cc7c51a",
-    "hw-3c5cc31289e0012c",
-    "hw-2b5d71716d0d0313",
-    "hw-54602b7909dbbbde",
+    "hw-88e6bdd60ef70ef7",
+    "hw-9702e4be7f5e8f4d",
+    "hw-4e69f5da39743df7",
+    "hw-0acf893733a7d0a4",
+    "hw-200993768dbf48a6",
+    "hw-1d636f7f20925126",
+    "hw-bce1a2edc2f93c8f",
+    "hw-58b207d5c1c884f0",
+    "hw-db99823a297d3c82",
+    "hw-98f94a002c214a05",
+    "hw-f78247fc8574a252",
 )
 FIRST_RUN = "Then the pipeline runs stage by stage and ends like this:\n\n```\n"
 """What stands on the page before the output of a run."""

@@ -263,16 +263,8 @@ def export_dataset(
     ] = None,
     to: Annotated[
         Literal[
-            "lm-eval",
-            "inspect",
-            "llama-factory",
-            "verl",
-            "passages",
-            "environment",
-            "verifiers",
-            "inspect-agent",
-            "verl-agent",
-            "trajectories",
+            "lm-eval", "inspect", "llama-factory", "verl",
+            "passages", "environment", "verifiers", "inspect-agent", "verl-agent", "trajectories",
         ],
         typer.Option("--to", help="Write for this tool."),
     ] = "lm-eval",
@@ -281,7 +273,9 @@ def export_dataset(
     ] = None,
     variant: Annotated[
         Literal["factual", "counterfactual", "both"] | None,
-        typer.Option(help="Export the items, their twins, or both. Without it, environments of agents get both."),
+        typer.Option(
+            help="Export the items, their twins, or both. Without it, environments of agents get both."
+        ),
     ] = None,
     run: Run = None,
     options: Options,

@@ -38,7 +38,6 @@ def topology(name: str) -> Topology:
     """Return the topology of that name. Raises InputError naming the known ones."""
     return TOPOLOGIES.find(name)
 
-
 PICTURE_TOPOLOGIES: dict[str, Topology] = {
     one.name: one
     for one in (

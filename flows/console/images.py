@@ -201,7 +201,9 @@ def filter_set(
     if not made.items:
         raise InputError(f"{folder}: no question is hard enough ({made.counts['dropped']:,} dropped)")
     counts = PictureCounts(made=Counter(made.counts))
-    save_picture_set(target, store, made.items, made.splits, made.twins, counts, command=command, replace=replace)
+    save_picture_set(
+        target, store, made.items, made.splits, made.twins, counts, command=command, replace=replace
+    )
     if as_json:
         print_json({"folder": str(target), "counts": made.counts, "right": made.rights})
         return

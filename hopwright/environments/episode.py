@@ -107,7 +107,11 @@ class Episode:
         """Whether nothing may be called any more: the steps, the turns or the tokens are used up."""
         task = self.task
         turns = len(self._turns)
-        return self._steps >= task.max_steps or (0 < task.max_turns <= turns) or (0 < task.max_tokens <= self.tokens)
+        return (
+            self._steps >= task.max_steps
+            or (0 < task.max_turns <= turns)
+            or (0 < task.max_tokens <= self.tokens)
+        )
 
     def _end(self, ended: Ending, answer: str = "", reason: str = "") -> None:
         self.transcript = Transcript(tuple(self._turns), answer, ended, self._given, reason)

@@ -247,7 +247,9 @@ def write_document_chains(
 
 def _show_reading(reading: Reading) -> dict[str, Any]:
     fact = reading.fact
-    subject, property, object = (fact.subject, fact.property, fact.value) if isinstance(fact, LiteralFact) else fact
+    subject, property, object = (
+        (fact.subject, fact.property, fact.value) if isinstance(fact, LiteralFact) else fact
+    )
     return {
         "subject": subject,
         "property": property,

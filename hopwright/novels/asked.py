@@ -242,7 +242,9 @@ def _request_row(row: tuple[AskedDrafter, DrawnChain], attempt: int) -> Request:
     return row[0].request(row[1], attempt)
 
 
-def _judge_row(row: tuple[AskedDrafter, DrawnChain], said: Any) -> tuple[tuple[WordedChain, Stretch] | None, str]:
+def _judge_row(
+    row: tuple[AskedDrafter, DrawnChain], said: Any
+) -> tuple[tuple[WordedChain, Stretch] | None, str]:
     return row[0].judge(row[1], said)
 
 

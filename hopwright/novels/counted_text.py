@@ -114,7 +114,7 @@ class TextReader:
         """A paragraph that begins at a place of the book."""
         names = tuple(self.find_names(text))
         shouted = {word.casefold() for word in _CAPITALS.findall(text)}
-        if len(_WORD.findall(text)) <= 15 and text.rstrip(" _)")[-1:] not in '.!?,;”"':
+        if len(_WORD.findall(text)) <= 15 and text.rstrip(" _)")[-1:] not in ".!?,;”\"":
             shouted |= {word.casefold() for word in re.findall(rf"[{_LETTER}]+", text)}
         capitals = {who for word in shouted for who in self._last_words.get(word, ())}
         quotes = list(list_quotes(text))
@@ -173,7 +173,9 @@ class TextReader:
                 if who in self._own_words and self._own_words[who] & set(text[one.start : one.end].split()):
                     yield who
 
-    def _find_voices(self, told: Sequence[Seen], said: Sequence[Seen]) -> tuple[frozenset[int], frozenset[int]]:
+    def _find_voices(
+        self, told: Sequence[Seen], said: Sequence[Seen]
+    ) -> tuple[frozenset[int], frozenset[int]]:
         """Whom names outside quotations and inside them may mean."""
         outside, inside = ([one for one in names if not one.thing and not one.unnamed] for names in (told, said))
         voices = {who for one in outside for who in (one.who & self.persons if one.who else {SOMEBODY})}
@@ -299,7 +301,7 @@ def read_heading(text: str) -> int | None:
 def list_quotes(text: str) -> Iterator[tuple[int, int]]:
     """Spans between double quotation marks; what is not closed reaches to the end."""
     opened: int | None = None
-    for match in re.finditer('[“”"]', text):
+    for match in re.finditer("[“”\"]", text):
         if match[0] == "“" or (match[0] == '"' and opened is None):
             opened = match.end()
         elif opened is not None:

@@ -366,7 +366,6 @@ class WindowCounter:
             held = known[start] = self._reader.read(text, start)
         return held
 
-
 def _find_chapter(names: BookNames, start: int) -> tuple[int, int]:
     """Part and number of the chapter that holds a place; (-1, 0) before the first."""
     held = (-1, 0)

@@ -364,7 +364,9 @@ def _write_card(name: str, made: _Made) -> str:
         model=next((item.provenance.model for item in made.items if item.is_star), ""),
         writer=next((item.provenance.model for item in made.items if item.hops[-1].step == "asked"), ""),
         families=len({item.family for item in made.items}),
-        grid=[{"hops": str(hops)} | {f"{length}k": cells[hops, length] for length in lengths} for hops in deepest],
+        grid=[
+            {"hops": str(hops)} | {f"{length}k": cells[hops, length] for length in lengths} for hops in deepest
+        ],
         places=[
             {"tokens between hops": reach}
             | {f"{20 * fifth}–{20 * fifth + 20} %": places[reach, fifth] for fifth in range(5)}

@@ -166,7 +166,9 @@ class NovelDrafter:
             tell(f"{self.novel.book.title}: window {number:,} of {len(windows):,}")
             opened = self.open(window)
             key = f"{self.novel.book.id}:{window.length}:{window.first}"
-            drawer = ChainDrawer(opened.view, window.tokens, self._asked, parameters.seed, key, by_model=self._by_model)
+            drawer = ChainDrawer(
+                opened.view, window.tokens, self._asked, parameters.seed, key, by_model=self._by_model
+            )
             for hops in wanted:
                 for chain in drawer.draw(hops, most, tally, parameters.distance, parameters.distance_most):
                     steps = tuple(_shift(step, window.first) for step in chain.steps)
@@ -224,7 +226,9 @@ class NovelDrafter:
                 else:
                     yield item
 
-    def make_placed(self, window: Window, steps: tuple[Step, ...], words: ModelWords | None = None) -> NovelItem | str:
+    def make_placed(
+        self, window: Window, steps: tuple[Step, ...], words: ModelWords | None = None
+    ) -> NovelItem | str:
         """The item of a chain in a window, or why it is none there; `words` are a model's."""
         opened = self.open(window)
         shifted = tuple(_shift(step, -window.first) for step in steps)

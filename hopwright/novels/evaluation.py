@@ -95,7 +95,9 @@ def list_queries(
                 # A window is hundreds of kilobytes: all requests about it hold the same turn.
                 if context not in shown:
                     shown[context] = show_context(request.messages[0], context)
-                yield NovelQuery(item, model, mode, replace(request, messages=(shown[context], *request.messages[1:])))
+                yield NovelQuery(
+                    item, model, mode, replace(request, messages=(shown[context], *request.messages[1:]))
+                )
 
 
 def show_context(first: Message, context: str) -> Message:

@@ -21,7 +21,9 @@ from hopwright.runs.files import write_file, write_json_lines
 WRITER = "hopwright novels export"
 
 
-def export_novels(items: Sequence[NovelItem], texts: BookTexts, target: Path, forms: Sequence[str]) -> dict[str, int]:
+def export_novels(
+    items: Sequence[NovelItem], texts: BookTexts, target: Path, forms: Sequence[str]
+) -> dict[str, int]:
     """Write a folder below `target` for each form; rows by the folder's name. Other things at `target` are left alone.
 
     Raises InputError where a book's text is not at hand, or a form's folder holds other things than an earlier export

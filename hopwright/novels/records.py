@@ -92,7 +92,9 @@ def make_family(book: str, hops: Sequence[tuple[Step, Sequence[Stretch], Stretch
     content: list[Any] = [book]
     for step, paragraphs, quoted in hops:
         places = [[one.start, one.end] for one in (*paragraphs, *([quoted] if quoted else []))]
-        content.append([step.kind, list(step.clues), step.follows, places, step.chapter, step.final, step.answer])
+        content.append(
+            [step.kind, list(step.clues), step.follows, places, step.chapter, step.final, step.answer]
+        )
     return "nf-" + _hash(content)
 
 

@@ -82,7 +82,10 @@ def rename_book(book: Book, edits: Sequence[Edit]) -> Book:
         blocks=tuple(
             replace(one, start=_move(one.start, ends, shifts), end=_move(one.end, ends, shifts)) for one in book.blocks
         ),
-        chapters=tuple(replace(one, start=_move(one.start, ends, shifts)) for one in book.chapters),
+        chapters=tuple(
+            replace(one, start=_move(one.start, ends, shifts))
+            for one in book.chapters
+        ),
     )
 
 

@@ -1,7 +1,7 @@
 """The shelf: books that were added, each as its file with what its user says of it, in Hopwright's home.
 
-<book id>/file          the bytes as they came
-<book id>/notes.json    the file's name, title, author, year, licence and source as far as they were given
+    <book id>/file          the bytes as they came
+    <book id>/notes.json    the file's name, title, author, year, licence and source as far as they were given
 """
 
 from __future__ import annotations

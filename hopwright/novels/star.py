@@ -106,7 +106,9 @@ class StarDrafter:
                 continue
             made.append(self._make_item(chain))
         tell(f"{self.novel.book.title}: filtering")
-        kept = keep_answered(made, self.novel.book, self._parameters.filters, self._complete, self.counts.left_out)
+        kept = keep_answered(
+            made, self.novel.book, self._parameters.filters, self._complete, self.counts.left_out
+        )
         for item in kept:
             self.counts.made[f"{len(item.hops)} hops, {item.window.length // K}k"] += 1
         return kept

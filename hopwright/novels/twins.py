@@ -92,7 +92,9 @@ class TwinMaker:
                 return None
         if answer is None or any(one is None for one in clues):
             return None
-        return replace(step, clues=tuple(one for one in clues if one is not None), answer=answer, quotation=quotation)
+        return replace(
+            step, clues=tuple(one for one in clues if one is not None), answer=answer, quotation=quotation
+        )
 
     def _find(self, entity: int) -> int | None:
         if entity not in self._entities:

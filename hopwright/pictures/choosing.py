@@ -290,7 +290,9 @@ class OptionChooser:
 
 def may_lie_far(plan: PicturePlan) -> bool:
     """Whether options may follow from pictures of other continents: a holder of an office stands in between."""
-    return any(isinstance(step.derivation, ReverseLookup) and not step.derivation.constraints for step in plan.steps)
+    return any(
+        isinstance(step.derivation, ReverseLookup) and not step.derivation.constraints for step in plan.steps
+    )
 
 
 def _is_ratio(plan: PicturePlan) -> bool:

@@ -182,6 +182,7 @@ def _describe(picture: Picture) -> dict[str, str]:
     return {name: row[name] for name in _PICTURE_SCHEMA.names}
 
 
+
 def _read_items(path: Path) -> Iterator[tuple[Item, dict[str, Any], str]]:
     for row, place in read_json_lines(path, WRITER):
         if not isinstance(row, dict):

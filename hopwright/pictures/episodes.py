@@ -78,7 +78,9 @@ class PictureWorld:
         """Have a model answer the items with its tools."""
         starts = [(self.begin(item), self.ask(item, model, sampling)) for item in items]
         played = play_episodes(sender, starts)
-        return [self.judge(item, str(model), one.transcript, protocol) for item, one in zip(items, played, strict=True)]
+        return [
+            self.judge(item, str(model), one.transcript, protocol) for item, one in zip(items, played, strict=True)
+        ]
 
     def judge(self, item: Item, model: str, transcript: Transcript, protocol: Protocol) -> PictureEpisode:
         """Hold a transcript against its item."""

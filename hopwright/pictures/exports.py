@@ -168,6 +168,7 @@ def _read_template(name: str) -> bytes:
     return (importlib.resources.files("hopwright.pictures") / "templates" / "export" / name).read_bytes()
 
 
+
 FORMS: dict[str, tuple[str, Callable[[Sequence[Item]], dict[str, bytes]]]] = {
     "lm-eval": ("test", _write_lm_eval),
     "inspect": ("test", _write_inspect),

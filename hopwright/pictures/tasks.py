@@ -147,7 +147,9 @@ def read_facts(path: Path) -> list[FoundPassage]:
     return facts
 
 
-def _find_reason(item: Item, task: Task, own: str | None, parts: Mapping[str, str], usable: frozenset[str]) -> str:
+def _find_reason(
+    item: Item, task: Task, own: str | None, parts: Mapping[str, str], usable: frozenset[str]
+) -> str:
     """Why an item is no task; empty where it is one."""
     if not usable.issuperset(list_media(item)):
         return "the store has not all of its pictures"

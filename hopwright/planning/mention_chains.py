@@ -201,7 +201,9 @@ class _Selection:
         self._used: Counter[Step] = Counter()
         self._counting = 0
 
-    def take(self, groups: _Groups, order: Sequence[tuple[str, str, bool]], share: int, often: int) -> _Groups:
+    def take(
+        self, groups: _Groups, order: Sequence[tuple[str, str, bool]], share: int, often: int
+    ) -> _Groups:
         """Take one of each group in turn, no answer oftener than `share` and no step oftener than `often`; gives those
         that were passed over, in groups."""
         passed: _Groups = defaultdict(list)
@@ -240,7 +242,8 @@ def count_bare(steps: Sequence[Step]) -> int:
     if len(steps) == 1 and steps[0].kind == "speaker":
         return 1
     return sum(
-        step.kind in _NAMED or (step.kind in _HEARD and not step.chapter and step.quotation < 0) for step in steps
+        step.kind in _NAMED or (step.kind in _HEARD and not step.chapter and step.quotation < 0)
+        for step in steps
     )
 
 

@@ -144,7 +144,9 @@ class WindowProver:
         return self._without[key]
 
 
-def _answer(window: NamedWindow, step: Step, names: tuple[int, ...], shown: frozenset[int]) -> tuple[set[int], int]:
+def _answer(
+    window: NamedWindow, step: Step, names: tuple[int, ...], shown: frozenset[int]
+) -> tuple[set[int], int]:
     """The answers that the shown paragraphs leave open, and how many paragraphs the condition selects.
 
     A paragraph that only may meet the condition counts with all that it may answer, and with -1 for what nobody knows.
@@ -185,7 +187,9 @@ def _answer(window: NamedWindow, step: Step, names: tuple[int, ...], shown: froz
     return set(_read(window, place, names, "place" if step.kind == "where" else "companion")), 1
 
 
-def _find_voicing(window: NamedWindow, step: Step, names: tuple[int, ...], shown: frozenset[int]) -> Sequence[int]:
+def _find_voicing(
+    window: NamedWindow, step: Step, names: tuple[int, ...], shown: frozenset[int]
+) -> Sequence[int]:
     """The shown paragraphs, of the step's chapter, that may name somebody as speaking."""
     if step.chapter:
         shown &= window.chapters.get(step.chapter, frozenset())
@@ -264,7 +268,9 @@ def _number(paragraphs: Sequence[NamedParagraph], naming: Sequence[int], entity:
     return (known, 1) if known == numbers else ({-1, -2}, 1)
 
 
-def _hear(window: NamedWindow, kind: StepKind, place: int, speaker: int, shown: frozenset[int]) -> tuple[set[int], int]:
+def _hear(
+    window: NamedWindow, kind: StepKind, place: int, speaker: int, shown: frozenset[int]
+) -> tuple[set[int], int]:
     """Whom a speaker names in a paragraph, or who else may be the next to be named as speaking in the shown ones."""
     if kind in MENTIONED:
         paragraph = window.paragraphs[place]

@@ -125,7 +125,11 @@ class PicturePlanner:
     def _list_of_country(
         self, ref: str, country: str, steps: Sequence[PlanStep], last: bool
     ) -> Iterator[tuple[str, PlanStep]]:
-        chosen_by = {form.property for step in steps if isinstance(form := read_computation(step.derivation), Extreme)}
+        chosen_by = {
+            form.property
+            for step in steps
+            if isinstance(form := read_computation(step.derivation), Extreme)
+        }
         if not chosen_by:
             yield from self._list_extreme_neighbours(ref, country)
         if (capital := self._find_capital(country)) and (last or not steps):

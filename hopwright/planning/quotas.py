@@ -237,5 +237,9 @@ def _leave_out_way(steps: Sequence[str]) -> Sequence[str]:
     Whichever way it is arrived at, how many neighbours a country has is the same question. A set that a moment parts,
     or a partner, is asked about because of the way.
     """
-    last = [place for place, step in enumerate(steps) if step == HELD or ("all(" in step and not _PARTED.search(step))]
+    last = [
+        place
+        for place, step in enumerate(steps)
+        if step == HELD or ("all(" in step and not _PARTED.search(step))
+    ]
     return steps[last[-1] :] if last else steps

@@ -85,7 +85,9 @@ class Stage:
             what = f"stage {self.name} of run {self.run.name!r}"
             refuse_differences(what, found.parameters, parameters, advise_restart())
             if found.inputs != dict(inputs or {}) or found.shards != shards:
-                raise RunError(f"{what} was made from other input files: {advise_restart()}")
+                raise RunError(
+                    f"{what} was made from other input files: {advise_restart()}"
+                )
             self._manifest = found
             if found.status == "finished" and self._verify_outputs():
                 return []

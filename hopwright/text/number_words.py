@@ -17,7 +17,9 @@ NUMBER_WORDS = (
     | {"hundred": 100, "thousand": 1000, "dozen": 12, "twice": 2, "thrice": 3}
 )
 """Words that say a number by themselves; `first` and `third` say a place, and are none."""
-_UNITS = {word: number for names in (SMALL_NUMBERS[1:10], ORDINALS[:9]) for number, word in enumerate(names, start=1)}
+_UNITS = {
+    word: number for names in (SMALL_NUMBERS[1:10], ORDINALS[:9]) for number, word in enumerate(names, start=1)
+}
 _WRITTEN_OUT = re.compile(rf"[A-Za-z]+(?:(?<=ty)[- ](?:{'|'.join(_UNITS)})\b)?", re.IGNORECASE)
 """A word, or the two of `seventy-five` and `seventy-fifth`."""
 

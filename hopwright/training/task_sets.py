@@ -175,3 +175,4 @@ def rank_gold(task: Task, search: Search) -> tuple[int | None, ...]:
         known = [rank for rank in places if rank is not None]
         ranks.append(max(known) if len(known) == len(places) else None)
     return tuple(ranks)
+

@@ -233,7 +233,10 @@ class _Guide:
         """Whether passages show a gold place of the task that was not there yet; `keep`: they are there from now on."""
         shown = list(passages)
         new = {
-            fact for hop in self._task.hops for fact in hop.gold if fact not in self._there and self._shows(fact, shown)
+            fact
+            for hop in self._task.hops
+            for fact in hop.gold
+            if fact not in self._there and self._shows(fact, shown)
         }
         if keep and new:
             self._there |= new

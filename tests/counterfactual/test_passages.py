@@ -311,7 +311,7 @@ def test_passages_of_twins_are_prose_of_some_length(twins: list[Item]) -> None:
     lengths = sorted(len(text.split()) for text in texts)
     assert 55 <= lengths[len(lengths) // 2] <= 75
     long = [text for text in texts if len(text.split()) > 120]  # all operas of somebody who wrote thirty
-    short = [text for text in long if text.count('"') < 24 and text.count(", ") < 6]
+    short = [text for text in long if text.count("\"") < 24 and text.count(", ") < 6]
     assert all(len(text.split()) <= 150 for text in short), short  # who stands in several series
     assert len(long) < 0.02 * len(texts)
     for text in texts:

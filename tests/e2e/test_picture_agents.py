@@ -74,6 +74,7 @@ def test_vf_eval_shows_the_pictures_and_looks_them_up(exported: Path, url: str, 
         assert row["rewards"]["reward"]["score"] == pytest.approx(1.5 - 0.05 * figures["useless"])
 
 
+
 VERL_PICTURES = """
 import asyncio, hashlib, io, json
 import datasets

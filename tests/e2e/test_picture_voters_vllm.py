@@ -54,7 +54,9 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: WikidataSource, sample_folder: Path) -> PictureSet:
+def found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: WikidataSource, sample_folder: Path
+) -> PictureSet:
     """A set in a home of its own."""
     monkeypatch.setenv("HOPWRIGHT_HOME", str(tmp_path / "home"))
     store, painted = ("--store", str(sample_folder)), paint_folder(tmp_path / "mine", list_states(source), ("flag",))

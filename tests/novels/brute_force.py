@@ -124,7 +124,7 @@ class Passage:
     @cached_property
     def voices(self) -> set[int]:
         """Whom names outside quotation marks may mean, where there are any."""
-        if not re.search('[“”"]', self.text):
+        if not re.search("[“”\"]", self.text):
             return set()
         told = [one for one in self.names if self._is_told(one)]
         people = {who for one in told for who in one.who} - self.book.places
@@ -160,7 +160,7 @@ class Passage:
         """Whether all words of saying outside the quotations stand beside names, and every quotation beside these."""
         told = [one for one in self.names if self._is_told(one) and one.who & self.book.persons]
         # One part of the text between two marks, and the next one inside: quotations have the odd numbers.
-        parts = re.split('[“”"]', self.text)
+        parts = re.split("[“”\"]", self.text)
         place = 0
         beside: list[bool] = []
         leads: list[bool] = []

@@ -26,7 +26,9 @@ class PerfectWithin:
         self._tokens = tokens
         self._known: dict[str, list[tuple[list[str], str]]] = {}
         for item in found.everything:
-            shown = [texts.show(item.window.book, one.start, one.end) for hop in item.hops for one in hop.paragraphs]
+            shown = [
+                texts.show(item.window.book, one.start, one.end) for hop in item.hops for one in hop.paragraphs
+            ]
             self._known.setdefault(item.question, []).append((shown, item.answer))
 
     def __call__(self, context: str, question: str) -> str:

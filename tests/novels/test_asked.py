@@ -98,7 +98,9 @@ class ChainWriter(WireServer):
         return next(one for one in free if not any(one in name or name in one for name in names))
 
 
-def make(folder: Path, shelf: Path, server: ChainWriter, **fields: Any) -> tuple[NovelSet, dict[str, Any]]:
+def make(
+    folder: Path, shelf: Path, server: ChainWriter, **fields: Any
+) -> tuple[NovelSet, dict[str, Any]]:
     parameters = NovelAskParameters.model_validate({**PARAMETERS, **fields})
 
     async def check() -> tuple[NovelSet, dict[str, Any]]:

@@ -69,7 +69,9 @@ def test_who_sees_all_is_right_everywhere(tmp_path: Path, small_set: NovelSet, t
     assert (tmp_path / "report" / "places.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_who_sees_the_end_alone_loses_by_hops_and_length(tmp_path: Path, small_set: NovelSet, texts: BookTexts) -> None:
+def test_who_sees_the_end_alone_loses_by_hops_and_length(
+    tmp_path: Path, small_set: NovelSet, texts: BookTexts
+) -> None:
     report, _ = evaluate(tmp_path, small_set, texts, PerfectWithin(small_set, texts, 2500), twins=False)
     cells = {(row["hops"], row["length"]): row for row in report["grid"]}
     right = {length: sum(row["right"] for (_, held), row in cells.items() if held == length) for length in (4096, 8192)}
@@ -115,7 +117,9 @@ def test_questions_about_one_window_follow_each_other(tmp_path: Path, small_set:
     assert count_shared(queries) > 0
 
 
-def test_a_search_gives_chunks_in_the_order_of_the_text(tmp_path: Path, small_set: NovelSet, texts: BookTexts) -> None:
+def test_a_search_gives_chunks_in_the_order_of_the_text(
+    tmp_path: Path, small_set: NovelSet, texts: BookTexts
+) -> None:
     pytest.importorskip("tantivy")
     contexts = ContextMaker(small_set, texts, tmp_path, 100, 4)
     for item in small_set.items[:6]:

@@ -30,7 +30,9 @@ print(json.dumps([
 
 
 @pytest.mark.parametrize("form", ["lm-eval", "inspect"])
-def test_the_code_of_a_folder_asks_and_scores(tmp_path: Path, small_set: NovelSet, texts: BookTexts, form: str) -> None:
+def test_the_code_of_a_folder_asks_and_scores(
+    tmp_path: Path, small_set: NovelSet, texts: BookTexts, form: str
+) -> None:
     items = pick_items(small_set, NovelsExportParameters.model_validate({"limit": 2, "twins": True}))
     assert export_novels(items, texts, tmp_path / "out", [form]) == {form: len(items)}
     folder = tmp_path / "out" / form

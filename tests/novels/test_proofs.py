@@ -92,7 +92,9 @@ def test_a_short_paragraph_answers_as_a_long_one() -> None:
     assert refuse(make_window((ANN, BOB), (ANN, CID), short=[0]), step("first", (ANN,), 0, BOB)) == "unique"
 
 
-@pytest.mark.parametrize(("chapters", "proof"), [((1, 3, 5, 9), ""), ((1, 1, 5, 9), ""), ((1, 1, 1, 9), "needed")])
+@pytest.mark.parametrize(
+    ("chapters", "proof"), [((1, 3, 5, 9), ""), ((1, 1, 5, 9), ""), ((1, 1, 1, 9), "needed")]
+)
 def test_a_number_that_stays_whatever_is_meant_is_no_proof(chapters: tuple[int, ...], proof: str) -> None:
     """The second paragraph only may name Ann: without the first, it or the third may be where she comes first."""
     window = make_window((ANN,), (ANN,), (ANN,), (ANN,), unsure=[(1, ANN)], chapters=chapters)
@@ -181,7 +183,9 @@ def test_who_names_somebody_says_the_name_and_all_words(
     """Bob is no teller where somebody else may say it, or where Ann is called by another name."""
     everybody = ((ANN,), (ANN, BOB, EVE), (ANN, BOB, CID), (ANN, FAY))
     told, heard = {1: (ANN,), 2: (ANN,)}, {1: (BOB,), 2: (CID,)}
-    window = make_window(*everybody, told=told, heard=heard, chapters=(1, 2, 2, 3), shared=shared, otherwise=otherwise)
+    window = make_window(
+        *everybody, told=told, heard=heard, chapters=(1, 2, 2, 3), shared=shared, otherwise=otherwise
+    )
     assert refuse(window, Step("teller", (ANN,), False, (1,), BOB, chapter=2)) == proof
 
 

@@ -36,10 +36,9 @@ def test_all_forms_of_a_name_are_renamed_and_nothing_else() -> None:
     assert f"The {new}s went home" in shown
     assert f"Mr. {new}'s dog" in shown
     # A short form gets the short form of the new name.
-    assert (
-        build_graph(renamed).surfaces[renaming.rename("Lizzy")]
-        == build_graph(renamed).surfaces[renaming.rename("Elizabeth")]
-    )
+    assert build_graph(renamed).surfaces[renaming.rename("Lizzy")] == build_graph(renamed).surfaces[
+        renaming.rename("Elizabeth")
+    ]
 
 
 def test_blocks_move_with_the_text_and_bytes_are_stable() -> None:

@@ -61,7 +61,9 @@ class Asker(WireServer):
         return json.dumps({"question": question, "answer": answer})
 
 
-def make(folder: Path, shelf: Path, server: Asker, name: str = "set", **fields: Any) -> tuple[NovelSet, dict[str, Any]]:
+def make(
+    folder: Path, shelf: Path, server: Asker, name: str = "set", **fields: Any
+) -> tuple[NovelSet, dict[str, Any]]:
     parameters = NovelStarParameters.model_validate({**PARAMETERS, **fields})
 
     async def check() -> tuple[NovelSet, dict[str, Any]]:

@@ -13,7 +13,9 @@ from hopwright.errors import InputError
 from hopwright.novels.dataset import BookTexts, NovelSet
 
 
-def test_tasks_show_the_paragraphs_and_mark_the_answer(tmp_path: Path, small_set: NovelSet, texts: BookTexts) -> None:
+def test_tasks_show_the_paragraphs_and_mark_the_answer(
+    tmp_path: Path, small_set: NovelSet, texts: BookTexts
+) -> None:
     items = [*small_set.items[::10], *small_set.twins[:2]]
     assert write_novel_tasks(small_set, texts, items, tmp_path) == len(items)
     tasks = json.loads((tmp_path / "tasks.json").read_text("utf-8"))

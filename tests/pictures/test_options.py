@@ -132,7 +132,9 @@ def list_places(items: list[Item], drafter: PictureDrafter) -> Iterator[tuple[bo
         if not item.options or not chosen:
             continue
         hop, form = chosen[-1]
-        values = [drafter.chooser.read_measure(str(one), form.property) for one in (hop.answer_id, *list_wrong(hop))]
+        values = [
+            drafter.chooser.read_measure(str(one), form.property) for one in (hop.answer_id, *list_wrong(hop))
+        ]
         if len(values) == 4 and None not in values:
             ranked = sorted((one for one in values if one is not None), reverse=form.largest)
             yield form.members is None, ranked.index(values[0])  # type: ignore[arg-type]

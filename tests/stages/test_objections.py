@@ -94,7 +94,9 @@ def test_the_next_build_drops_what_was_objected_to_and_nothing_else(
     told = survey_drafts([part], SynthesizeParameters(objections=str(tmp_path / FILE))).dropped[0]
     objected = {row for row, (check, _) in told.items() if check == "objected"}
     plans, frames = {one.id for one in objections.plans}, {one.frame for one in objections.frames if one.is_unnatural()}
-    assert objected == {row for row, item in enumerate(drafts) if item.id in plans or frame_item(item) in frames}
+    assert objected == {
+        row for row, item in enumerate(drafts) if item.id in plans or frame_item(item) in frames
+    }
     assert len(objected) >= 4
     assert not any(check == "objected" for check, _ in plain.values())
 

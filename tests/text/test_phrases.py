@@ -1,3 +1,4 @@
+
 import pytest
 
 from hopwright.knowledge.wikidata.properties import default_table

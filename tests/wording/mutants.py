@@ -42,7 +42,9 @@ _YEARS = {
     "one year after": "two years after|one year before", "a year before": "a year after|ten years before",
     "the year following": "the year preceding|the year of",
 }  # fmt: skip
-_ROLES = "director screenwriter composer librettist cinematographer editor novelist playwright author conductor".split()
+_ROLES = (
+    "director screenwriter composer librettist cinematographer editor novelist playwright author conductor".split()
+)
 _QUANTIFIERS = {"all": "some", "some": "all", "both": "one", "All": "Some", "Some": "All"}
 _UNITS = {"years": "months", "year": "decade"}
 _ROUNDING = {

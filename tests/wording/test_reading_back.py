@@ -233,7 +233,9 @@ def test_an_audit_has_a_foreign_file_read_back(
     assert [one.items for one in report.skipped] == [1]
 
 
-def test_what_it_would_cost_counts_reading_back(sample_folder: Path, drafts: tuple[Item, ...], tmp_path: Path) -> None:
+def test_what_it_would_cost_counts_reading_back(
+    sample_folder: Path, drafts: tuple[Item, ...], tmp_path: Path
+) -> None:
     """Three requests an item, of which the two that read are known about."""
     part = tmp_path / "part-00000.parquet"
     pq.write_table(items_to_table(drafts[:4]), part)

@@ -238,8 +238,7 @@ def test_unknown_words_are_asked_about_once_and_stand(
         draft
         for topology in ("chain-3", "converging-3")  # of four hops nobody's death is asked about for its own sake
         for draft in draft_others(sample, topology, 200)
-        if " died}" in draft.marked
-        and sum("P570" in str(hop.derivation) for hop in draft.hops) == 1
+        if " died}" in draft.marked and sum("P570" in str(hop.derivation) for hop in draft.hops) == 1
         and not any("all(" in str(hop.derivation) for hop in draft.hops)  # there a death parts a list
     ][:4]
     assert some

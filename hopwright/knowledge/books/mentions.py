@@ -169,7 +169,8 @@ def build_graph(book: Book, finder: NameFinder | None = None) -> MentionGraph:
         row += _find_unnamed(book, index, row)
         row.sort(key=lambda one: (one.start, one.end))
     entities = [
-        _make_entity(number, "person", person.gender, surfaces[number]) for number, person in enumerate(cast.characters)
+        _make_entity(number, "person", person.gender, surfaces[number])
+        for number, person in enumerate(cast.characters)
     ]
     place_count = 1 + max(places.values(), default=-1)
     entities += [_make_entity(offset + number, "place", "", surfaces[offset + number]) for number in range(place_count)]
@@ -353,7 +354,9 @@ def _call_by_full_names(entities: list[Entity], surfaces: dict[int, Counter[str]
     return called
 
 
-def _quote(book: Book, by_block: tuple[tuple[Mention, ...], ...], entities: list[Entity]) -> Iterator[SpokenWords]:
+def _quote(
+    book: Book, by_block: tuple[tuple[Mention, ...], ...], entities: list[Entity]
+) -> Iterator[SpokenWords]:
     for index, held in enumerate(by_block):
         if book.blocks[index].kind != "text":
             continue

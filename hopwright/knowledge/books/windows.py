@@ -297,7 +297,7 @@ def _list_sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]
         told = last == end and text[end - 1] == ","
         if not told and (last == end or text[last] not in ".!?"):
             continue
-        if not told and last + 1 < end and not text[last + 1].isspace() and text[last + 1] not in '”"':
+        if not told and last + 1 < end and not text[last + 1].isspace() and text[last + 1] not in "”\"":
             continue
         first = place = capital.start()
         while place > start and text[place - 1].isspace():

@@ -14,7 +14,9 @@ from hopwright.records import Document, LiteralFact, Span
 class CorpusGraph(RestrictedGraph):
     """A FactGraph of what documents say of the things that they are about, with the quotations that say it."""
 
-    def __init__(self, source: FactSource, documents: Iterable[Document], aligner: FactAligner | None = None) -> None:
+    def __init__(
+        self, source: FactSource, documents: Iterable[Document], aligner: FactAligner | None = None
+    ) -> None:
         """Read the documents whose title names one entity, and no other, of the source that knows the facts.
 
         `aligner` finds what they state; without one, the words do.

@@ -151,7 +151,10 @@ def _list_joining(builder: PlanBuilder, one: str, other: str) -> list[str]:
     """The properties of the facts that join two entities, whichever of them is the subject."""
     out_edges = builder.traversals.graph.out_edges
     return [
-        property for here, there in ((one, other), (other, one)) for property, end in out_edges(here) if end == there
+        property
+        for here, there in ((one, other), (other, one))
+        for property, end in out_edges(here)
+        if end == there
     ]
 
 

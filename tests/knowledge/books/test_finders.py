@@ -117,7 +117,9 @@ def test_a_models_names_are_held_against_the_text() -> None:
 
 def test_a_part_without_an_answer_ends_it() -> None:
     def fail(requests: Iterable[Request]) -> list[Outcome]:
-        return [Failure("k", "local", "tiny", "unavailable", "the server is down") for _ in requests]
+        return [
+            Failure("k", "local", "tiny", "unavailable", "the server is down") for _ in requests
+        ]
 
     with pytest.raises(InputError, match=r"no names of part 1 of .*the server is down"):
         build_graph(read(tell_story()), ModelFinder("local/tiny", fail))

@@ -104,6 +104,8 @@ def test_a_page_says_what_it_said_to_the_parser_before() -> None:
     assert read_page(page.encode()) == "One\n\nA & B\ncafé 3 < 4\n\n“Yes”"
 
 
+
+
 def spell(number: int) -> str:
     """A word of its own for each number."""
     letters = [chr(97 + number // 26**place % 26) for place in range(4)]

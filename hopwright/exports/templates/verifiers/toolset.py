@@ -26,7 +26,9 @@ class SearchToolset(vf.Toolset[vf.ToolsetConfig]):
 
     async def list_tools(self):
         specs = self.environment.tools()
-        return [Tool(name=one["name"], description=one["description"], input_schema=one["parameters"]) for one in specs]
+        return [
+            Tool(name=one["name"], description=one["description"], input_schema=one["parameters"]) for one in specs
+        ]
 
     async def call_tool(self, name, arguments, context=None):
         result = await self.environment.acall(name, arguments or {}, self.task, self.taken)
