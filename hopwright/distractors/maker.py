@@ -690,6 +690,11 @@ class DistractorMaker:
             most = _MOST_FAMOUS * max(self._graph.degree(answer), _KNOWN)
             likely = [one for one in nearest if one in first or self._graph.degree(one) <= most]
             nearest = likely if len(likely) >= FEWEST_COMPARED - 1 else nearest
+            if isinstance(derivation, Lookup):
+                work, part = _resolve(derivation.subject, task.answers), derivation.property
+                peers = [one for one in nearest if one in first or self._credits.are_peers(one, answer, work, part)]
+                native = sum(strange[one] <= _NATIVE for one in peers)
+                nearest = peers if native >= FEWEST_COMPARED - 1 else nearest
         nearest = self._drop_strangers(nearest, [found[one].kind == "sibling" for one in nearest], strange)
         own = self._weigh(task, answer, answer, "sibling", compared, asked_for)
         made = self._choose_entities(own, [found[one] for one in nearest], fixed, rng)

@@ -10,6 +10,7 @@ import functools
 from collections.abc import Container, Mapping
 
 from hopwright.knowledge.facts import Facts
+from hopwright.knowledge.wikidata.roles import ROLES
 from hopwright.knowledge.wikidata.similar_entities import SimilarEntities
 from hopwright.knowledge.wikidata.store import GraphStore
 
@@ -17,6 +18,10 @@ _MOST_FACTS = 2_000
 """People with more facts than this are no tie between two works."""
 _MOST_YEARS, _MOST_YEARS_OF_MAKER = 8, 25
 """Works that lie further apart share a name by chance; those of one director do not, as long as one works."""
+_MOST_YEARS_BETWEEN = 12
+"""Whoever had no such part so many years before a work or after it is not taken for who had it."""
+_KNOWN, _MOST_BETTER_KNOWN = 3.5, 0.75
+"""How much better known the best known work of a wrong option may be than that of the right one, or than this."""
 
 
 class SharedCredits:
@@ -31,6 +36,7 @@ class SharedCredits:
         self._facts = facts
         self._similar = similar
         self.find_linked = functools.lru_cache(20_000)(self._find_linked)
+        self._rate_best = functools.lru_cache(20_000)(self._find_best_rating)
 
     def _find_linked(self, work: str, property: str) -> Mapping[str, int]:
         """Those who have a credit on works that share a person with a work, with the number of people shared.
@@ -60,3 +66,22 @@ class SharedCredits:
                 count, apart = found.get(one, (0, _MOST_YEARS_OF_MAKER))
                 found[one] = (max(count, len(people)), min(apart, years))
         return {one: found[one][0] for one in sorted(found, key=lambda one: (-found[one][0], found[one][1], one))}
+
+    def are_peers(self, candidate: str, answer: str, work: str, property: str) -> bool:
+        """Whether somebody had a part in works of the years of one; of makers, none of these is much better known than
+        all of the answer's: whoever wrote nothing yet, or directed what everybody has seen, is dropped on sight.
+        """
+        apart = [self._similar.years_apart(work, one) for one in self._facts.subjects(property, candidate)]
+        years = [one for one in apart if one is not None]
+        if years and min(years) > _MOST_YEARS_BETWEEN:
+            return False
+        if property not in self._makers:
+            return True
+        own = max(self._rate_best(answer, property), _KNOWN)
+        return self._rate_best(candidate, property) <= own + _MOST_BETTER_KNOWN
+
+    def _find_best_rating(self, person: str, property: str) -> float:
+        """The renown of the best known work in which somebody had a part; 0 where none is rated."""
+        works = self._facts.subjects(property, person)
+        rated = (one.value for work in works for one in self._graph.literals(work, ROLES.renown))
+        return max(map(float, rated), default=0.0)
