@@ -24,7 +24,7 @@ from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Item
 from hopwright.text.mentions import find_mentions
-from tests.drafts import draft_items
+from tests.drafts import draft_items, draft_ways
 
 TABLE = default_table()
 
@@ -50,7 +50,7 @@ def services(sample: GraphStore) -> TwinServices:
 
 @pytest.fixture(scope="module")
 def twins(services: TwinServices, sample: GraphStore) -> list[Item]:
-    items = draft_items(sample, 40)
+    items = (*draft_items(sample, 40), *draft_ways(sample, "chain", "named-member lead extend end-member")[:8])
     with_passages = [one.item for one in services.make_passage_builder().build_passages(items)]
     return services.make_twins(with_passages)[0]
 

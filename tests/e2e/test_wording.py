@@ -24,7 +24,7 @@ RATES = (
 )  # fmt: skip
 MODEL = "tests.wording.fallible_model"
 IN_FLIGHT = 16
-ITEMS = 30
+ITEMS = 24
 PRICES = 'dated = "2026-11-20"\n[models.tiny]\ninput = 1000.0\noutput = 1000.0\n'
 
 
