@@ -193,7 +193,7 @@ def test_few_questions_ask_for_the_end_of_a_series() -> None:
     ]  # fmt: skip
     dropped = select(drafts, max_answer_share=1.0)
     assert {check for check, _ in dropped.values()} == {"step_share"}
-    assert sum(bool(draft.step) and draft.slot not in dropped for draft in drafts) == 4
+    assert sum(bool(draft.step) and draft.slot not in dropped for draft in drafts) == 1
     assert all(draft.step for draft in drafts if draft.slot in dropped)
 
 
