@@ -56,7 +56,7 @@ class ListSlips:
             one
             for when, one in sorted((when, one) for one, when in dated.items())
             if abs(_read_year(when) - own_year) <= _MOST_YEARS_APART
-            if not bounds or one == hop.answer_id or (when > min(bounds) if after else when < max(bounds))
+            and (not bounds or one == hop.answer_id or (when > min(bounds) if after else when < max(bounds)))
         ]
         own = ranked.index(hop.answer_id)
         step = 0 if not form.moment else -1 if form.later else 1

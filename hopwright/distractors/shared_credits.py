@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Container, Mapping
 
-from hopwright.knowledge.facts import Facts
+from hopwright.knowledge.facts import Facts, read_renown
 from hopwright.knowledge.wikidata.roles import ROLES
 from hopwright.knowledge.wikidata.similar_entities import SimilarEntities
 from hopwright.knowledge.wikidata.store import GraphStore
@@ -83,5 +83,4 @@ class SharedCredits:
     def _find_best_rating(self, person: str, property: str) -> float:
         """The renown of the best known work in which somebody had a part; 0 where none is rated."""
         works = self._facts.subjects(property, person)
-        rated = (one.value for work in works for one in self._graph.literals(work, ROLES.renown))
-        return max(map(float, rated), default=0.0)
+        return max((read_renown(self._graph, ROLES.renown, work) for work in works), default=0.0)

@@ -104,6 +104,12 @@ class EvidenceFacts:
         return tuple(sorted(found, key=_number))
 
 
+def read_renown(graph: FactGraph, property: str, entity: str) -> float:
+    """How well known something is, from 1 to 5, by the property that rates it, if any; 0 where nobody has rated it."""
+    rated = graph.literals(entity, property) if property else ()
+    return max((float(one.value) for one in rated), default=0.0)
+
+
 def matches(wanted: Scalar, held: Scalar) -> bool:
     """Whether a held literal equals the wanted value; a whole number asked of a date means its year."""
     if isinstance(held, dt.date) and not isinstance(wanted, dt.date):

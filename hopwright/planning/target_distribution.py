@@ -93,6 +93,7 @@ class SamplingPreferences:
     focus: str = ""
     """The domain of what the plan begins with; empty for any."""
     max_renown: float = float("inf")
+    """What is rated better known than this is passed by."""
     scarcity: float = 0.0
     """From 0 to 1: the larger, the more facts there must be with which such a plan could begin. Drawn once a slot, so
     that the few of a rare kind do not come back in slot after slot."""

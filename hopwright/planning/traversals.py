@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import NamedTuple, TypeVar
 
-from hopwright.knowledge.facts import GraphFacts
+from hopwright.knowledge.facts import GraphFacts, read_renown
 from hopwright.knowledge.properties import EntityProperty, LiteralProperty
 from hopwright.knowledge.source import FactSource
 from hopwright.planning.expressions import is_later
@@ -181,8 +181,8 @@ class GraphTraversals:
         self.countries = functools.lru_cache(50_000)(self._list_countries)
         self.tokens = functools.lru_cache(200_000)(self._tokens)
         self.standing = Memory(self._find_standing, 200_000)
-        self.renown = functools.lru_cache(200_000)(self._read_renown)
         """Entity → its degree and the telling words of its name: what decides whether a plan may take it."""
+        self.renown = functools.lru_cache(200_000)(functools.partial(read_renown, graph, self.roles.renown))
         self.facts_of = functools.cache(self._sample_facts)
         self.part = functools.lru_cache(50_000)(self._part)
         self._sound = functools.lru_cache(200_000)(self._is_sound)
@@ -558,11 +558,6 @@ class GraphTraversals:
 
     def _find_standing(self, entity: str) -> tuple[int, frozenset[str]]:
         return self.degree(entity), self.tokens(entity)
-
-    def _read_renown(self, entity: str) -> float:
-        """How well known something is, from 1 to 5; 0 where nobody has rated it."""
-        rated = self.graph.literals(entity, self.roles.renown) if self.roles.renown else ()
-        return max((float(one.value) for one in rated), default=0.0)
 
     def _tokens(self, entity: str) -> frozenset[str]:
         label = self.graph.label(entity)

@@ -10,13 +10,15 @@ from typing import TypeVar
 from hopwright.planning.computation_forms import Extreme, NextOfList, read_computation
 from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
 from hopwright.planning.operations.base import OperationContext
-from hopwright.planning.operations.lookahead import FEWEST_CHOSEN_FROM, list_joint, list_joint_counts, satisfies_reader
-from hopwright.planning.operations.starting_points import (
+from hopwright.planning.operations.lookahead import (
+    FEWEST_CHOSEN_FROM,
     FEWEST_THEIRS,
     REMEMBERED,
-    draw_joint_works,
-    has_unlisted_between,
+    list_joint,
+    list_joint_counts,
+    satisfies_reader,
 )
+from hopwright.planning.operations.starting_points import draw_joint_works, has_unlisted_between
 from hopwright.planning.operations.whole_lists import states_year
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.traversals import JointCount, JointWork

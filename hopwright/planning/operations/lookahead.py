@@ -47,6 +47,10 @@ FEWEST_CHOSEN_FROM = 3
 """What two made together is chosen from so many: of two films, of which the question names one, the first is just the
 other one.
 """
+FEWEST_THEIRS = 2
+"""So many works of two lie on that side of one that is named on which the end that is asked for lies."""
+REMEMBERED = 2000
+"""Who wrote or photographed what came out from this year on, many know without looking it up."""
 _PARALLEL = JOINING_OPERATIONS | {"year", "date", "extend"}
 _FEWEST = 3
 _WELL = 6

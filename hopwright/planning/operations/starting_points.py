@@ -19,13 +19,16 @@ from hopwright.planning.memory import Memory
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import (
     FEWEST_CHOSEN_FROM,
+    FEWEST_THEIRS,
     JOINT_OPERATIONS,
     LIST_OPERATIONS,
     NAMED_LIST_OPERATIONS,
     OUTWARD_LOOKUP,
+    REMEMBERED,
     can_precede,
     list_beside,
     list_entered,
+    list_joint,
 )
 from hopwright.planning.operations.operation_inputs import (
     full_date,
@@ -71,12 +74,6 @@ class ClosedChoice(NamedTuple):
     measure: str
     largest: bool
     winner: str
-
-
-FEWEST_THEIRS = 2
-"""So many works of two lie on that side of one that is named on which the end that is asked for lies."""
-REMEMBERED = 2000
-"""Who wrote or photographed what came out from this year on, many know without looking it up."""
 
 
 class ListEnd(NamedTuple):
@@ -405,21 +402,19 @@ def _have_more(builder: PlanBuilder, readers: tuple[str, ...], edge: Edge) -> bo
     """
     if readers[:1] != ("joint-with-named",):
         return True
-    traversals = builder.traversals
-    for owner in traversals.joint_owners.get(edge.object, ()):
-        for joint in traversals.joint_works(owner):
-            known = edge.property in (joint.credit, *traversals.table.entity[joint.credit].found_by)
-            if joint.partner != edge.object or not known or edge.subject not in joint.works:
-                continue
-            place = joint.works.index(edge.subject)
-            beyond = len(joint.works) - 1 - place if joint.largest else place
-            if len(joint.works) < FEWEST_CHOSEN_FROM or beyond < FEWEST_THEIRS or joint.date.year >= REMEMBERED:
-                continue
-            if readers[1:2] != ("next-after-joint",):
-                return True
-            if any(one.later is joint.largest for one in traversals.next_of_lists(joint.work)):
-                return True
-    return False
+    traversals, goes_on = builder.traversals, readers[1:2] == ("next-after-joint",)
+
+    def leads_on(joint: JointWork) -> bool:
+        known = edge.property in (joint.credit, *traversals.table.entity[joint.credit].found_by)
+        if joint.partner != edge.object or not known or edge.subject not in joint.works:
+            return False
+        place = joint.works.index(edge.subject)
+        beyond = len(joint.works) - 1 - place if joint.largest else place
+        if len(joint.works) < FEWEST_CHOSEN_FROM or beyond < FEWEST_THEIRS or joint.date.year >= REMEMBERED:
+            return False
+        return not goes_on or any(one.later is joint.largest for one in traversals.next_of_lists(joint.work))
+
+    return any(leads_on(joint) for joint in list_joint(builder, edge.object))
 
 
 def _follows_on(builder: PlanBuilder, readers: tuple[str, ...], property: str) -> Callable[[str], bool]:

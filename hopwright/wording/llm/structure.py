@@ -63,6 +63,7 @@ _ANAPHORA = re.compile(
 _OPENING = re.compile(r"(?:^|(?<=[.…,] ))(?:take |consider |think of |look at |put \w+ly, )", re.IGNORECASE)
 """`Take the person …`, `Put simply, …`: words that only open a sentence, and say no relation."""
 _LIST_OF_NAMED = re.compile(r"\ball\((P\d+), Q\d+\)")
+"""The list, in an expression, of whoever a plan names."""
 _ENDED = re.compile(r"\b(?:first|last) \w+")
 _ATTRIBUTE = re.compile(r"\b(?:older|newer|earlier|later) (?=[a-z])", re.IGNORECASE)
 """`an older film` puts nothing in an order that the plan would have to know."""

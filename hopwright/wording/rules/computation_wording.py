@@ -372,15 +372,15 @@ class ComputationVerbaliser:
         """
         text, partner = self._text, int(members.partner[3:])
         entry, noun = text.table.entity[members.credit], self._name_member(beside).split()[-1]
-        his, he = text.find_possessive(members.shared) or "the", text.find_pronoun(members.shared)
-        did = ""
+        his, did = text.find_possessive(members.shared) or "the", ""
         if members.shared.startswith("hop"):
             own = f"{his} {'next' if beside.later else 'previous'} {noun}"
             if entry.did.endswith("ed") and not beside.later and text.draw() < _BY_DEED:
                 did = entry.did
         else:
-            made = f"the {noun} that {he or text.described(members.shared)} made just before"
-            own = f"{f'{his} next {noun} after' if beside.later else made} {text.described(beside.reference)}"
+            he = text.find_pronoun(members.shared) or text.described(members.shared)
+            side = f"{his} next {noun} after" if beside.later else f"the {noun} that {he} made just before"
+            own = f"{side} {text.described(beside.reference)}"
         own = mark([text.find_subject(members.partner)], own)
         return mark([partner], f"the {entry.role} who had {did} {own}" if did else f"the {entry.role} of {own}")
 

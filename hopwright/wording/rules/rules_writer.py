@@ -605,7 +605,7 @@ class PlanVerbaliser:
 
     def find_possessive(self, reference: str) -> str:
         """`his` or `her` of whoever a reference means; empty where that is not known."""
-        return _POSSESSIVE.get(self._find_pronoun(self.entity(reference)), "") if reference else ""
+        return _POSSESSIVE.get(self.find_pronoun(reference), "")
 
     def find_pronoun(self, reference: str) -> str:
         """`he` or `she` of whoever a reference means; empty where that is not known."""
