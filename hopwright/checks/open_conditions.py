@@ -14,7 +14,7 @@ from typing import Literal
 
 from hopwright.errors import ExpressionError
 from hopwright.knowledge.facts import Facts, matches
-from hopwright.planning.computation_forms import Extreme, NextOfList, read_computation, read_form
+from hopwright.planning.computation_forms import EndOfMaker, Extreme, NextOfList, read_computation, read_form
 from hopwright.planning.expressions import evaluate
 from hopwright.records import Compute, Constraint, Derivation, Hop, Lookup, ReverseLookup
 from hopwright.records.values import Scalar, Value
@@ -122,7 +122,7 @@ def list_compared(derivation: Compute, answers: Mapping[int, Value], facts: Fact
     if isinstance(form, Extreme) and form.members is not None and not form.entities:
         owner = str(_find(form.members.shared, answers))
         references = facts.objects(owner, form.members.property) if facts is not None else ()
-    elif isinstance(form, NextOfList):
+    elif isinstance(form, NextOfList | EndOfMaker):
         work = str(_find(form.reference, answers))
         makers = facts.objects(work, form.maker) if facts is not None else ()
         references = facts.objects(makers[0], form.property) if facts is not None and makers else ()

@@ -15,10 +15,11 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from importlib import resources
-from typing import Any
+from typing import Any, TypeVar
 
 from hopwright.counterfactual.option_passages import UntoldOption
 from hopwright.counterfactual.passage_clauses import VAGUE_NOUNS
+from hopwright.counterfactual.passage_frames import list_properties
 from hopwright.counterfactual.passage_phrases import list_role
 from hopwright.counterfactual.passages import (
     MOST_CREW,
@@ -39,12 +40,15 @@ from hopwright.knowledge.wikidata.confusions import add_alike
 from hopwright.records import Hop, Item, LiteralFact, Surrogate, Triplet
 from hopwright.records.values import EntityKind
 from hopwright.text.articles import definite
-from hopwright.text.phrases import plain_noun
+from hopwright.text.phrases import plain_noun, sentence
 from hopwright.wording.rules.rules_writer import EntityNaming
 
 # About so many facts make a passage of at least sixty words; those of works take more words each.
 _FACTS = 12
 _FACTS_OF_WORKS = (10, 12)
+# A long text counts as so many; so many letters make one.
+_LONG = 3
+_SENTENCE = 100
 # So many are added to a life even where a long list of works stands in it.
 _LEAST = 3
 _MODERN = 1850
@@ -53,6 +57,12 @@ _EXTENDED = frozenset({"organization", "team", "transport"})
 _CAPITALISED = re.compile(r"[A-Z][a-z]+")
 _REGNAL = re.compile(r"\b[IVX]+\b")
 _DATED = frozenset({"work", "event", "competition", "transport"})
+_NUMBERED = re.compile(r"\[([^|\]]+)\|([^|\]]+)\]")
+_PRONOUNS = {
+    "he": ("he", "him", "his", "himself"),
+    "she": ("she", "her", "her", "herself"),
+    "they": ("they", "them", "their", "themselves"),
+}
 _YEAR = re.compile(r"(?<!\d)(?:1[0-9]{3}|20[0-9]{2})(?!\d)")
 _SETTLED = frozenset({"municipality", "commune", "settlement", "suburb", "neighbourhood"})
 _BUILDINGS = frozenset(
@@ -150,6 +160,9 @@ class RivalMaker:
         )
 
 
+_Fact = TypeVar("_Fact", Triplet, LiteralFact)
+
+
 @dataclass(frozen=True, slots=True)
 class _Invented:
     name: str
@@ -221,7 +234,8 @@ class FactInventor:
         if person and not calling and strip_proper(self.names.noun(plan.subject)) in VAGUE_NOUNS:
             calling = self._draw_words("callings", random.Random(f"{self._key}:{plan.subject}:calling"))
             self._callings[plan.subject] = calling
-        triplets, literals = [*plan.triplets, *self._credit_maker(plan), *self._share(plan)], list(plan.literals)
+        triplets = [*self._leave_out_death(plan, plan.triplets), *self._credit_maker(plan), *self._share(plan)]
+        literals = [*self._leave_out_death(plan, plan.literals)]
         wanted = _FACTS
         if self.names.kind(plan.subject) == "work":
             wanted = random.Random(f"{self._key}:{plan.subject}:length").randint(*_FACTS_OF_WORKS)
@@ -233,8 +247,15 @@ class FactInventor:
                 triplets.append(fact)
             else:
                 literals.append(fact)
-            missing -= 1
+            missing -= _LONG if isinstance(fact, LiteralFact) and len(fact.value) > _SENTENCE else 1
         return replace(plan, gender=gender, calling=calling, triplets=tuple(triplets), literals=tuple(literals))
+
+    def _leave_out_death(self, plan: PassagePlan, facts: Sequence[_Fact]) -> Iterator[_Fact]:
+        """The facts without a death that no hop rests on, where a work that the passages date came out after it."""
+        deaths = {*list_role("death")} - self._asked
+        when = [read_year(one.value) for one in plan.literals if one.property in deaths]
+        late = any(died is not None and year > died for died in when for year in self._list_years(plan))
+        yield from (one for one in facts if not late or one.property not in deaths)
 
     def tell_of(self, option: UntoldOption) -> PassagePlan:
         """A plan about somebody or something made up of which a wrong option is true."""
@@ -315,7 +336,7 @@ class FactInventor:
         series = list_series(told, self._table)
         offers = list(_find_sorted_offers(series | told))
         offers = offers or list(_find_offers(self.names.kind(subject), strip_proper(self.names.noun(subject))))
-        offers.sort(key=lambda offer: rng.random() / offer.get("weight", 1))
+        offers = _order(offers, rng)
         sizes = {*list_role("sizes")}
         barred = self._asked | add_alike(told) | (sizes if told & sizes else set())
         barred |= find_redundant(told | self._asked)
@@ -330,6 +351,8 @@ class FactInventor:
         year = self._find_year(subject)
         offers = [one for one in offers if one["property"] not in barred and one.get("unless") not in told]
         offers = [one for one in offers if one.get("since", year) <= year]
+        # How somebody photographed a film is told where it is told who did.
+        offers = [one for one in offers if "beside" not in one or told & {*list_properties(one["beside"])}]
         offers = self._thin_crew(subject, offers)
         sized = next((offer for offer in offers if offer["property"] in sizes), None)
         offers = [offer for offer in offers if offer is sized or offer["property"] not in sizes]
@@ -355,14 +378,20 @@ class FactInventor:
         parts = _load()["words"][name]
         if name not in self._decks:
             self._decks[name] = [[] for _ in parts]
-        drawn = []
-        for deck, part in zip(self._decks[name], parts, strict=True):
-            if not deck:
-                deck.extend(rng.sample(part, len(part)))
-            drawn.append(deck.pop())
+        drawn = [_deal(deck, part, rng) for deck, part in zip(self._decks[name], parts, strict=True)]
         heroes: Mapping[str, str] = _load()["heroes"]
         named = next((heroes[word] for word in _CAPITALISED.findall(title) if word in heroes), drawn[0])
         return " ".join((named, *drawn[1:]))
+
+    def _draw_plot(self, premise: str, rng: random.Random) -> str:
+        """What happens in a film with a premise, as few times the same in one world as can be."""
+        stories = _load_stories()
+        who = next(one for one in stories["protagonists"] if premise.startswith(f"{one} "))
+        situation = premise.removeprefix(f"{who} ")
+        (deck,) = self._decks.setdefault(f"plot {situation}", [[]])
+        plot = _deal(deck, stories["plots"][situation], rng)
+        hero = stories["protagonists"][who]
+        return _tell_of(hero["short"], rng.choice(hero["pronouns"]), plot)
 
     def _find_year(self, subject: str) -> int:
         """When an event took place, by its dates or its name; now for what has neither."""
@@ -380,9 +409,14 @@ class FactInventor:
         if property not in self._table.literal:  # it stands in passages alone
             words = offer.get("words", "")
             title = self.names.phrase(subject) if words == "premise" else ""
-            drawn = (
-                self._draw_words(words, rng, title) if words else str(_draw_number(rng, offer["low"], offer["high"]))
-            )
+            if "after" in offer:
+                (premise,) = (one for one in self._facts[subject] if one.property == offer["after"])
+                assert isinstance(premise, LiteralFact)
+                drawn = self._draw_plot(premise.value, rng)
+            elif words:
+                drawn = self._draw_words(words, rng, title)
+            else:
+                drawn = str(_draw_number(rng, offer["low"], offer["high"]))
             facts = {"subject": subject, "property": property, "value": drawn}
             facts["datatype"] = "string" if words else "decimal"
             return LiteralFact.model_validate({**facts, "subject_label": "", "property_label": property})
@@ -500,6 +534,40 @@ def _find_offers(kind: EntityKind, noun: str) -> tuple[Mapping[str, Any], ...]:
     return tuple(found)
 
 
+def _order(offers: Sequence[Mapping[str, Any]], rng: random.Random) -> list[Mapping[str, Any]]:
+    """Offers in a drawn order, each that goes with another right `after` it."""
+    ordered = sorted(
+        (one for one in offers if "after" not in one), key=lambda offer: rng.random() / offer.get("weight", 1)
+    )
+    for one in offers:
+        if "after" in one:
+            (place,) = (place for place, other in enumerate(ordered) if other["property"] == one["after"])
+            ordered.insert(place + 1, one)
+    return ordered
+
+
+def _deal(deck: list[str], part: Sequence[str], rng: random.Random) -> str:
+    """One of a part that has been dealt as few times as the others of it."""
+    if not deck:
+        deck.extend(rng.sample(part, len(part)))
+    return deck.pop()
+
+
+def _tell_of(hero: str, pronoun: str, plot: str) -> str:
+    """A plot with its protagonist put in: {hero}, {he}, and [finds|find] for one or for several."""
+    forms = {"he": _PRONOUNS[pronoun][0], "him": _PRONOUNS[pronoun][1], "his": _PRONOUNS[pronoun][2], "hero": hero}
+    forms["himself"] = _PRONOUNS[pronoun][3]
+    told = _NUMBERED.sub(lambda match: match[2 if pronoun == "they" else 1], plot)
+    return told.format(**forms, **{name.capitalize(): sentence(form) for name, form in forms.items()})
+
+
 @functools.cache
 def _load() -> dict[str, Any]:
-    return tomllib.loads(resources.files(wikidata).joinpath("invented_facts.toml").read_text("utf-8"))
+    found = tomllib.loads(resources.files(wikidata).joinpath("invented_facts.toml").read_text("utf-8"))
+    found["words"] |= {name: [told] for name, told in _load_stories()["words"].items()}
+    return found
+
+
+@functools.cache
+def _load_stories() -> dict[str, Any]:
+    return tomllib.loads(resources.files("hopwright.counterfactual").joinpath("stories.toml").read_text("utf-8"))

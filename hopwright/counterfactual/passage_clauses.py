@@ -25,6 +25,7 @@ VAGUE_NOUNS = frozenset(
 )
 SETTLEMENTS = frozenset({"city", "town", "village", "municipality", "commune", "settlement", "suburb", "district"})
 _WORKS = frozenset({"film", "television series", "miniseries", "novel", "album", "play", "opera", "painting"})
+_OF_MAKER = frozenset({"director", "directing", "writer", "writing"})
 _FRONTED = re.compile(r"^(?:with|\w+ed|\w+ing|born|set|shot|made|held|built|written|first \w+ed|home)\b")
 _OF_MEMBER = re.compile(r"^the ((?:(?!\{s\}).)+) (of|at|in|on) \{s\}$")
 _AS_SUBJECT = re.compile(r"(?<=where |which |until )\{it\}|(?<=whom |that |when )\{it\}|(?<=before )\{it\}(?= \w+ed\b)")
@@ -91,6 +92,8 @@ class ClauseMaker:
         clauses: dict[str, Clause] = {}
         for (property, inverse), objects in said.items():
             objects = list(dict.fromkeys(objects))
+            if find_role(property) == "works":
+                objects.sort(key=_strip_article)
             key = f"{property} inverse" if inverse else property
             clauses[key] = self._word_entity(property, inverse, objects, own_kind, kinds[property, inverse])
         dated: set[str] = set()
@@ -108,7 +111,7 @@ class ClauseMaker:
                 told = f"{clauses[when].fact.told} in {place}"
                 del clauses[where]
                 clauses[when] = Clause(when, ToldFact(told), "", (f"{act} {told}",), (f"{verb} {told}",))
-        return list(_drop_repeated(clauses.values()))
+        return _join_maker(list(_drop_repeated(clauses.values())))
 
     def _find_told(self, property: str, kind: EntityKind, *, inverse: bool) -> str:
         """The property as which a fact is told: the column with the birthplaces of a series of people says no more."""
@@ -180,6 +183,20 @@ class ClauseMaker:
         else:
             phrases = phrases or derive_phrases((), entry.np)
         return _fill(literal.property, phrases, on, told, ToldFact(told))
+
+
+def _strip_article(title: str) -> str:
+    """A title as an alphabetical list has it."""
+    return re.sub(r'^"?(?:(?:The|A|An) )?', "", title).casefold()
+
+
+def _join_maker(clauses: list[Clause]) -> list[Clause]:
+    """The clauses with one for whoever both wrote and directed a work, in place of two with the same name."""
+    held = {find_role(clause.about): clause for clause in clauses}
+    if "director" not in held or "writer" not in held or held["director"].fact != held["writer"].fact:
+        return clauses
+    whole = _fill("auteur", find_phrases("auteur", "work"), "", held["director"].fact.told, held["director"].fact)
+    return [whole, *(one for one in clauses if find_role(one.about) not in _OF_MAKER)]
 
 
 def _drop_repeated(clauses: Iterable[Clause]) -> Iterator[Clause]:
@@ -263,7 +280,7 @@ def _describe(entity: str, names: EntityNaming, rng: random.Random) -> str:
     """An entity's name; now and then with what it is."""
     phrase = names.phrase(entity)
     noun = strip_proper(names.noun(entity))
-    if phrase.startswith("the ") or rng.random() > 0.3 or noun in VAGUE_NOUNS or not noun.islower():
+    if phrase.startswith("the ") or rng.random() > 0.1 or noun in VAGUE_NOUNS or not noun.islower():
         return phrase
     if names.kind(entity) == "place" and noun in SETTLEMENTS:
         return f"the {noun} of {phrase}"

@@ -48,9 +48,12 @@ class Frame:
         """The roles of the facts, in the order of the sentence."""
         return tuple(role for _, role in self.slots)
 
-    def fits(self, facts: Mapping[str, ToldFact]) -> bool:
-        """Whether every slot can be filled."""
-        return all(_write(slot, role, facts) for slot, role in self.slots)
+    def fits(self, facts: Mapping[str, ToldFact], manners: Mapping[str, str]) -> bool:
+        """Whether every slot can be filled, and of nobody it is left out how they did what they did."""
+        apart = (manners[role] for role in self.roles if role in manners)
+        return all(_write(slot, role, facts) for slot, role in self.slots) and not any(
+            manner in facts and manner not in self.roles for manner in apart
+        )
 
     def fill(self, facts: Mapping[str, ToldFact]) -> str:
         """The sentence with the facts in it; what stands for the subject is left."""
@@ -64,16 +67,18 @@ class Frame:
 class FrameFamily:
     """The sentences for one sort of subject.
 
-    groups: role → the place of its group in a passage. called: noun → what stands for it.
+    groups: role → the place of its group in a passage. called: noun → what stands for it. manners: role → the role of
+    what says how somebody played it.
     """
 
     groups: Mapping[str, int]
     openings: tuple[Frame, ...]
     frames: tuple[Frame, ...]
     called: Mapping[str, str]
+    manners: Mapping[str, str]
 
 
-_NO_FAMILY = FrameFamily({}, (), (), {})
+_NO_FAMILY = FrameFamily({}, (), (), {}, {})
 
 
 def find_family(series: Set[str], noun: str, kind: EntityKind, properties: Iterable[str]) -> FrameFamily:
@@ -140,5 +145,6 @@ def _load() -> tuple[Mapping[str, str], tuple[tuple[_Match, FrameFamily], ...]]:
         match = _Match(*(frozenset(entry.get(key, ())) for key in ("series", "nouns", "properties", "kinds")))
         groups = {role: place for place, group in enumerate(entry["groups"]) for role in group}
         openings, frames = (tuple(_read_frame(text, known) for text in entry[key]) for key in ("openings", "frames"))
-        families.append((match, FrameFamily(groups, openings, frames, entry.get("called", {}))))
+        family = FrameFamily(groups, openings, frames, entry.get("called", {}), entry.get("manners", {}))
+        families.append((match, family))
     return roles, tuple(families)

@@ -122,7 +122,8 @@ class Opener:
         """An opening of the subject's family; those that tell more, and what is told first, are drawn more often."""
         held = {find_role(clause.about): clause for clause in reversed(clauses)}
         facts = {role: clause.fact for role, clause in held.items() if role}
-        fitting = [one for one in self._family.openings if one.fits(facts) and self._admits(one.text, one.with_noun)]
+        able = (one for one in self._family.openings if one.fits(facts, self._family.manners))
+        fitting = [one for one in able if self._admits(one.text, one.with_noun)]
         if not fitting:
             return ""
         # A life begins with a birth.

@@ -18,11 +18,13 @@ from hopwright.counterfactual.passage_openings import Opener, Reference
 from hopwright.counterfactual.passage_phrases import list_role
 from hopwright.counterfactual.passages import PassagePlan
 from hopwright.counterfactual.real_names import list_series
+from hopwright.counterfactual.shifts import read_year
 from hopwright.counterfactual.surrogate_names import split_person
 from hopwright.counterfactual.twin_wording import strip_proper
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.records import LiteralFact, Passage, Triplet
 from hopwright.records.values import EntityKind
+from hopwright.settings import LATEST_YEAR
 from hopwright.text.phrases import sentence as capitalise
 from hopwright.wording.rules.rules_writer import EntityNaming
 
@@ -32,8 +34,12 @@ _UNMISTAKABLE = frozenset({"person", "place", "country", "nature", "fiction", ""
 """What nobody takes an "it" for that speaks of a work or an event."""
 _NO_WORKS = frozenset({"organization", "award", "event"})
 """What nobody takes an "it" for that speaks of a film: who distributed it, what it won, where it was shown."""
+_APART = frozenset({"plot", "shoot", "aftermath"})
+"""After what these tell, nobody knows what an "it" means."""
 _NO_RIVALS = frozenset({"influence", "spouse"})
 """Who is named in a life without anybody's going on to speak of them."""
+_LIFE = 85
+"""Of whoever was born longer ago nobody says what they are."""
 _MIDDLE = 50
 _LONG = 100
 """So many letters of a list stand in a sentence of their own."""
@@ -133,7 +139,8 @@ def _choose_frame(
     rng: random.Random,
 ) -> Frame | None:
     """A frame with the fact that comes next: rather one that tells several, and begins otherwise than before."""
-    fitting = [one for one in family.frames if role in one.roles and one.text not in used and one.fits(facts)]
+    fresh = (one for one in family.frames if role in one.roles and one.text not in used)
+    fitting = [one for one in fresh if one.fits(facts, family.manners)]
     if not role or not fitting:
         return None
     scores = [
@@ -150,13 +157,17 @@ def _begins(text: str) -> str:
 
 def _is_unclear(clause: Clause, reference: Reference, kind: EntityKind) -> bool:
     """Whether a pronoun in the next sentence could mean what the clause names."""
+    if find_role(clause.about) in _APART:
+        return True
     if reference.pronouns[0] != "it":
         return clause.object == "person" and find_role(clause.about) not in _NO_RIVALS
     return clause.object not in (_UNMISTAKABLE | _NO_WORKS if kind == "work" else _UNMISTAKABLE)
 
 
 def _rank(property: str, family: FrameFamily) -> int:
-    """The place of a fact in a passage: by its group; birth comes first in a life and death last."""
+    """The place of a fact in a passage: by its group; birth comes first in a life, and last its death and a list."""
+    if find_role(property) == "works":
+        return LAST_GROUP + 1
     if property in list_role("last"):
         return LAST_GROUP
     if property in list_role("first"):
@@ -182,6 +193,8 @@ def _refer_to(plan: PassagePlan, names: EntityNaming, label: str, noun: str, rng
     noun = noun if noun not in VAGUE_NOUNS and noun.islower() else ""
     facts: tuple[Triplet | LiteralFact, ...] = (*plan.triplets, *plan.literals)
     gone = any(fact.property in list_role("gone") and fact.subject == plan.subject for fact in facts)
+    born = [read_year(one.value) for one in plan.literals if one.property in list_role("birth")]
+    gone = gone or any(year is not None and year < LATEST_YEAR - _LIFE for year in born)
     phrase = names.phrase(plan.subject)
     if kind not in ("person", "fiction"):
         head = noun.split()[-1] if noun else ""

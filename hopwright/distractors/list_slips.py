@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from hopwright.knowledge.facts import Facts
 from hopwright.knowledge.properties import PropertyTable
-from hopwright.planning.computation_forms import Extreme, Members, NextOfList, read_computation
+from hopwright.planning.computation_forms import EndOfMaker, Extreme, Members, NextOfList, read_computation
 from hopwright.records import Derivation, Hop
 
 _EARLIER = (1, 2)
@@ -78,7 +78,7 @@ class ListSlips:
 
     def _list_bounds(self, hop: Hop, others: Sequence[str], used: Collection[str]) -> list[str]:
         """What the question names (`used`) of a list on whose one side a hop's answer lies."""
-        of_all = isinstance(read_computation(hop.derivation), NextOfList)
+        of_all = isinstance(read_computation(hop.derivation), NextOfList | EndOfMaker)
         return [one for one in (others if of_all else self._list_theirs(hop, others)) if one in used]
 
     def is_between(self, hop: Hop, options: Sequence[str]) -> bool:
@@ -163,4 +163,6 @@ def _read_choice(derivation: Derivation) -> Extreme | None:
     if isinstance(form, NextOfList):
         listed = Members(form.property, form.reference, outward=False)
         return Extreme(form.measure, (), not form.later, listed, form.reference, form.later)
+    if isinstance(form, EndOfMaker):
+        return form.choose_of(form.reference)
     return form if isinstance(form, Extreme) else None

@@ -17,6 +17,7 @@ from hopwright.planning.computation_forms import (
     Combinations,
     Difference,
     EndMember,
+    EndOfMaker,
     Extreme,
     GroupSize,
     NextOfList,
@@ -33,8 +34,8 @@ from hopwright.records import Compute, Lookup
 
 _WEIGHTS = (0.4, 0.35, 0.25)
 _NATURAL: dict[type, float] = {
-    AgeAt: 1.0, NextOfList: 1.0, EndMember: 1.0, Extreme: 0.95, AgeInYear: 0.85, ShiftedYear: 0.8, YearDistance: 0.75,
-    Difference: 0.6, Rate: 0.6, GroupSize: 0.6, ClaimComputation: 0.4, Combinations: 0.35,
+    AgeAt: 1.0, NextOfList: 1.0, EndOfMaker: 1.0, EndMember: 1.0, Extreme: 0.95, AgeInYear: 0.85, ShiftedYear: 0.8,
+    YearDistance: 0.75, Difference: 0.6, Rate: 0.6, GroupSize: 0.6, ClaimComputation: 0.4, Combinations: 0.35,
 }  # fmt: skip
 """How readily people compute something, by form; what is not listed is rarer."""
 _OTHER = 0.25

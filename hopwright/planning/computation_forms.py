@@ -29,6 +29,7 @@ _SHIFT = re.compile(r"^(hop\d|\d+) ([+-]) (?:(\d+) \* )?(hop\d|\d+)$")
 _NEXT_OF_LIST = re.compile(
     r"^arg(?:min|max)\((P\d+), (after|before)\(\1, value\(\1, (hop\d|Q\w+)\), all\((P\d+), object\((P\d+), \3\)\)\)\)$"
 )
+_END_OF_MAKER = re.compile(r"^(argmin|argmax)\((P\d+), all\((P\d+), object\((P\d+), (Q\w+)\)\)\)$")
 _END_MEMBER = re.compile(r"^(first_with|last_with)\((P\d+), (P\d+), (hop\d)\)$")
 _COMB = re.compile(r"^comb\((\d+|hop\d), (\d+|hop\d)\)$")
 _GAP = re.compile(rf"^abs\({_VALUE} - {_VALUE}\)$")
@@ -152,6 +153,28 @@ class NextOfList:
 
 
 @dataclass(frozen=True, slots=True)
+class EndOfMaker:
+    """What comes first by `measure`, or last, in the whole list (`property`) of whoever is the only object of `maker`
+    of a named work, `reference`.
+    """
+
+    measure: str
+    property: str
+    maker: str
+    reference: str
+    largest: bool
+
+    def write(self) -> str:
+        """The expression that this is the form of."""
+        choose = "argmax" if self.largest else "argmin"
+        return f"{choose}({self.measure}, all({self.property}, object({self.maker}, {self.reference})))"
+
+    def choose_of(self, owner: str) -> Extreme:
+        """The same choice from the list of its owner."""
+        return Extreme(self.measure, (), self.largest, Members(self.property, owner, outward=False))
+
+
+@dataclass(frozen=True, slots=True)
 class EndMember:
     """The first member of a series, or the last, of those that have `reference` (`hopN`) in a column."""
 
@@ -207,6 +230,7 @@ Form = (
     | AgeInYear
     | ShiftedYear
     | NextOfList
+    | EndOfMaker
     | EndMember
     | Combinations
     | Difference
@@ -231,6 +255,8 @@ def read_form(expression: str) -> Form | None:
         return Extreme(match[2], tuple(part.strip() for part in match[3].split(",")), match[1] == "argmax")
     if match := _NEXT_OF_LIST.match(expression):
         return NextOfList(match[1], match[4], match[5], match[3], match[2] == "after")
+    if match := _END_OF_MAKER.match(expression):
+        return EndOfMaker(match[2], match[3], match[4], match[5], match[1] == "argmax")
     if match := _EXTREME_OF_SET.match(expression):
         return _read_extreme_of_set(match[1] == "argmax", match[2], match[3])
     if match := _AGE_AT.match(expression):

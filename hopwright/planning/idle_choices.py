@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from hopwright.errors import ExpressionError, InputError
 from hopwright.knowledge.facts import Facts
 from hopwright.knowledge.properties import PropertyTable
-from hopwright.planning.computation_forms import Extreme, Form, Members, NextOfList, read_computation
+from hopwright.planning.computation_forms import EndOfMaker, Extreme, Form, Members, NextOfList, read_computation
 from hopwright.planning.execution import execute, resolve, same
 from hopwright.planning.plan import Plan, PlanStep, named_entities
 from hopwright.records import Lookup
@@ -79,6 +79,8 @@ def _find_mistaken(
     """What would be taken by mistake for what a hop chooses from a whole list; None where it chooses from none."""
     if isinstance(form, NextOfList):  # whoever forgets to go on answers of what the two made last
         return (resolve(form.reference, answers),)
+    if isinstance(form, EndOfMaker):
+        form = form.choose_of(facts.objects(form.reference, form.maker)[0])
     if not isinstance(form, Extreme) or form.members is None or form.entities:
         return None
     if not table.is_ordered_by(form.members.property, form.property):

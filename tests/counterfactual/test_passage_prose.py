@@ -134,8 +134,8 @@ def test_the_crew_stands_before_the_release() -> None:
 def test_a_frame_is_filled_where_all_of_its_facts_are_there() -> None:
     family = find_family(frozenset(), "film", "work", ())
     facts = {"released": ToldFact("on 5 March 1956"), "director": ToldFact("A and B", many=True)}
-    fitting = {one.text for one in family.openings if one.fits(facts)}
-    assert "{name} is {a} directed by {director}" in fitting
+    fitting = {one.text for one in family.openings if one.fits(facts, {})}
+    assert "{name} is {a} directed by {director} and released {released}" in fitting
     assert not any("{a_released}" in one for one in fitting)  # it takes a bare year
     dated = {**facts, "released": ToldFact("in 1811")}
     filled = [one.fill(dated) for one in family.openings if "{a_released}" in one.text and one.fits(dated)]

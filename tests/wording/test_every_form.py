@@ -22,6 +22,7 @@ from hopwright.planning.computation_forms import (
     Combinations,
     Difference,
     EndMember,
+    EndOfMaker,
     Extreme,
     Form,
     GroupSize,
@@ -89,12 +90,12 @@ EXAMPLES: dict[type, tuple[tuple[str, str], ...]] = {
     ),
 }
 """Expressions of each form as hop 7, and what the brief says of them."""
-ELSEWHERE = {ClaimComputation, NextOfList, EndMember}
+ELSEWHERE = {ClaimComputation, NextOfList, EndOfMaker, EndMember}
 _READ: TypeAdapter[Any] = TypeAdapter(Derivation)
 
 
 def test_every_form_has_an_example() -> None:
-    # For series see test_ends_of_series; for what comes next in a list, test_next_of_lists.
+    # For series see test_ends_of_series; for the rest, test_next_of_lists and test_ends_beside_works.
     assert set(typing.get_args(Form)) == EXAMPLES.keys() | ELSEWHERE
     for kind, examples in EXAMPLES.items():
         assert {type(read_form(expression)) for expression, _ in examples} == {kind}

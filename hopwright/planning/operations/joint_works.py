@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from hopwright.planning.computation_forms import Extreme, NextOfList, read_computation
+from hopwright.planning.computation_forms import EndOfMaker, Extreme, NextOfList, read_computation
 from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import (
@@ -41,8 +41,8 @@ def joint_of_both(builder: PlanBuilder, inputs: Sequence[StepOutput], context: O
             for owner, partner in itertools.permutations(inputs, 2)
             for joint in builder.traversals.joint_works(owner.entity)
             if joint.partner == partner.entity
-            # Of those who worked on what came just before, that was the last.
-            and not (joint.largest and isinstance(_find_worked_on(builder, partner.ref), NextOfList))
+            # Of somebody's first film, the first with its editor would be that one.
+            and ((own := _find_worked_on(builder, partner.ref)) is None or joint.largest is not own.largest)
         ),
     )
 
@@ -70,15 +70,13 @@ def _list_works(joint: JointWork) -> frozenset[str]:
     return frozenset(work for _, work in joint.whole.dates)
 
 
-def _find_worked_on(builder: PlanBuilder, reference: str) -> Extreme | NextOfList | None:
-    """The choice of what somebody named made first, or last, or of what came after a named work, on which whoever a hop
-    finds worked; None for others.
-    """
+def _find_worked_on(builder: PlanBuilder, reference: str) -> Extreme | EndOfMaker | None:
+    """The choice of what somebody made first, or last, on which whoever a hop finds worked; None for others."""
     part = builder.find_derivation(reference)
     form = read_computation(builder.find_derivation(part.subject)) if isinstance(part, Lookup) else None
     if isinstance(form, Extreme):
         return form if form.members is not None and not form.members.partner else None
-    return form if isinstance(form, NextOfList) else None
+    return form if isinstance(form, EndOfMaker) else None
 
 
 def joint_of_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from hopwright.planning.computation_forms import (
     EndMember,
+    EndOfMaker,
     Extreme,
     NextOfList,
     read_computation,
@@ -33,7 +34,7 @@ from hopwright.planning.operations.operation_inputs import (
     list_events,
     list_in_common,
 )
-from hopwright.planning.operations.starting_points import draw_first_edge, draw_paired_edge, list_last_partners
+from hopwright.planning.operations.starting_points import draw_first_edge, draw_paired_edge, list_end_partners
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.random_draws import draw
 from hopwright.planning.traversals import Edge
@@ -211,7 +212,7 @@ def _list_refused(builder: PlanBuilder, state: StepOutput, *, last: bool) -> fro
     """Properties that are not asked of an entity: where that happened by which it was chosen, and what all know."""
     form = read_computation(builder.find_derivation(state.ref))
     roles = builder.traversals.roles
-    if isinstance(form, NextOfList):
+    if isinstance(form, NextOfList | EndOfMaker):
         return roles.seldom | roles.crew if last else frozenset()
     if isinstance(form, Extreme):
         place = frozenset({roles.event_places.get(form.property, "")})
@@ -257,14 +258,14 @@ def _accept_of_series(builder: PlanBuilder, state: StepOutput) -> Callable[[Edge
 def _accept_of_list(builder: PlanBuilder, state: StepOutput) -> Callable[[Edge], bool] | None:
     """Which facts are asked of what lies next to a moment in a whole list; None where no such step led there.
 
-    Of what came after a named work it is with whom else it was made. Of anything else the same has to be known of what
-    lies on either side of it: whoever is off by one finds something else there.
+    Of what the maker of a named work made first it is with whom they made more. Of anything else the same has to be
+    known of what lies on either side of it: whoever is off by one finds something else there.
     """
     form = read_computation(builder.find_derivation(state.ref))
-    if isinstance(form, NextOfList) and not form.reference.startswith("hop"):
-        found = [one for one in builder.traversals.next_of_lists(form.reference) if one.work == state.entity]
-        new = {credit for one in found for credit in list_last_partners(builder, form.reference, one)}
-        return lambda edge: (edge.property, edge.object) in new
+    if isinstance(form, EndOfMaker):
+        (owner,) = builder.traversals.graph.objects(form.reference, form.maker)
+        partners = list_end_partners(builder, owner, state.entity, largest=form.largest)
+        return lambda edge: (edge.property, edge.object) in partners
     if isinstance(form, NextOfList):
         property = form.property
     elif isinstance(form, Extreme) and form.members is not None and form.moment and not form.members.credit:

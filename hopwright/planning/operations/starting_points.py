@@ -12,7 +12,7 @@ import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from hopwright.planning.computation_forms import NextOfList
+from hopwright.planning.computation_forms import EndOfMaker
 from hopwright.planning.dead_ends import DeadEnd, NothingBegins, PlanningDeadEnd
 from hopwright.planning.expressions import is_later
 from hopwright.planning.memory import Memory
@@ -43,7 +43,6 @@ from hopwright.planning.traversals import (
     MAX_POOL,
     Edge,
     JointWork,
-    NextWork,
     UsableLiteral,
     WholeList,
     read_year,
@@ -91,21 +90,18 @@ class ListEnd(NamedTuple):
         return f"{choose}({self.whole.measure}, all({self.whole.property}, {owner}))"
 
 
-class PreviousOfWork(NamedTuple):
-    """What comes right before a work that a plan names, in the whole list of whoever made both."""
+class EndBesideWork(NamedTuple):
+    """What came first, or last, of the whole list of whoever made a work (`named`) that a plan names."""
 
     named: str
-    previous: NextWork
-
-    @property
-    def work(self) -> str:
-        """What comes before it."""
-        return self.previous.work
+    maker: str
+    """The property of which its owner is the only object that the named work has."""
+    end: ListEnd
 
     def write(self) -> str:
         """The expression that finds it."""
-        whole = self.previous.whole
-        return NextOfList(whole.measure, whole.property, self.previous.maker, self.named, later=False).write()
+        whole = self.end.whole
+        return EndOfMaker(whole.measure, whole.property, self.maker, self.named, self.end.largest).write()
 
 
 class ChoosableGroup(NamedTuple):
@@ -238,28 +234,25 @@ def draw_list_ends(builder: PlanBuilder, context: OperationContext) -> list[List
     """
 
     def find() -> dict[str, tuple[ListEnd, ...]]:
-        wanted, kind = can_precede(builder, context.readers), builder.traversals.kinds.kind
-        people = (owner for owner in sorted(builder.traversals.list_owners) if kind(owner) == "person")
-        certain = (end for one in people for end in list_ends(builder, one) if _is_first_of_all(builder, end))
-        able = (end for end in certain if wanted(end.work) and _begins_more(builder, end))
-        return _pool(able, lambda end: end.whole.property)
+        wanted = can_precede(builder, context.readers)
+        return _pool((end for end in _iter_sure_ends(builder) if wanted(end.work)), lambda end: end.whole.property)
 
     # Whatever the domain: who designed a film, and wrote it, is asked of what somebody directed.
     starts = _remember(builder, ("ends", *context.readers), find)
     return _draw_some(builder, starts, DeadEnd.NO_WHOLE_LIST)
 
 
-def draw_previous_works(builder: PlanBuilder, context: OperationContext) -> list[PreviousOfWork]:
-    """Some works with what their makers brought out just before, together with somebody for the last time, from which
-    the operations that follow can go on; raises NothingBegins.
+def draw_ends_beside(builder: PlanBuilder, context: OperationContext) -> list[EndBesideWork]:
+    """Some works with what their makers brought out first or last, from which the operations that follow can go on;
+    raises NothingBegins.
     """
 
-    def find() -> dict[str, tuple[PreviousOfWork, ...]]:
-        wanted, owners = can_precede(builder, context.readers), sorted(builder.traversals.list_owners)
-        found = (start for owner in owners for start in _iter_previous_works(builder, owner))
-        return _pool((one for one in found if wanted(one.work)), lambda one: one.previous.whole.property)
+    def find() -> dict[str, tuple[EndBesideWork, ...]]:
+        wanted = can_precede(builder, context.readers)
+        able = (end for end in _iter_sure_ends(builder) if wanted(end.work))
+        return _pool((one for end in able for one in _iter_beside(builder, end)), lambda one: one.end.whole.property)
 
-    starts = _remember(builder, ("previous", *context.readers), find)
+    starts = _remember(builder, ("beside", *context.readers), find)
     return _draw_some(builder, starts, DeadEnd.NO_WHOLE_LIST)
 
 
@@ -271,29 +264,14 @@ def _pool(found: Iterable[_T], name: Callable[[_T], str]) -> dict[str, tuple[_T,
     return {key: tuple(held) for key, held in pools.items()}
 
 
-def _iter_previous_works(builder: PlanBuilder, owner: str) -> Iterator[PreviousOfWork]:
+def _iter_beside(builder: PlanBuilder, end: ListEnd) -> Iterator[EndBesideWork]:
+    """The works of a list by which a plan can name whoever's it is, when it goes on from one of its ends."""
     traversals = builder.traversals
-    for whole in traversals.whole_lists(owner):
-        for date, named in whole.dates:
-            for one in traversals.next_of_lists(named) if traversals.nameable(named) else ():
-                if one.whole is not whole or one.later or has_unlisted_between(builder, owner, date, one.date):
-                    continue
-                if traversals.nameable(one.work) and list_last_partners(builder, named, one):
-                    yield PreviousOfWork(named, one)
-
-
-def list_last_partners(builder: PlanBuilder, named: str, previous: NextWork) -> set[tuple[str, str]]:
-    """Who had a part (a property) in what came just before for the last time, which somebody else alone had then, and
-    made more with its maker earlier: not only what came before that.
-    """
-    objects = builder.traversals.graph.objects
-    found = set()
-    for joint in builder.traversals.joint_works(previous.owner):
-        listed = [one for _, one in joint.whole.dates]
-        changed = joint.works[-1] == previous.work and len(objects(named, joint.credit)) == 1
-        if changed and not joint.largest and listed.index(joint.work) < listed.index(previous.work) - 1:
-            found.add((joint.credit, joint.partner))
-    return found
+    for maker in sorted(traversals.makers):
+        for _, named in end.whole.dates:
+            alone = list(traversals.graph.objects(named, maker)) == [end.owner]
+            if alone and named != end.work and traversals.nameable(named):
+                yield EndBesideWork(named, maker, end)
 
 
 def has_unlisted_between(builder: PlanBuilder, owner: str, when: Scalar, chosen: dt.date) -> bool:
@@ -316,6 +294,15 @@ def list_ends(builder: PlanBuilder, owner: str) -> Iterator[ListEnd]:
                 yield ListEnd(owner, whole, largest, date, work)
 
 
+def _iter_sure_ends(builder: PlanBuilder) -> Iterator[ListEnd]:
+    """What came first or last of people's lists beyond doubt, and was made with somebody who made more with them."""
+    kind = builder.traversals.kinds.kind
+    for owner in sorted(builder.traversals.list_owners):
+        for end in list_ends(builder, owner) if kind(owner) == "person" else ():
+            if _is_first_of_all(builder, end) and list_end_partners(builder, owner, end.work, largest=end.largest):
+                yield end
+
+
 def _is_first_of_all(builder: PlanBuilder, end: ListEnd) -> bool:
     """Whether nothing beside a list may have come before its first, or after its last: a part of a film, say, one with
     two directors, or a documentary.
@@ -327,13 +314,16 @@ def _is_first_of_all(builder: PlanBuilder, end: ListEnd) -> bool:
     return not any(year >= end.date.year if end.largest else year <= end.date.year for year in unlisted)
 
 
-def _begins_more(builder: PlanBuilder, end: ListEnd) -> bool:
-    """Whether its owner made more with somebody who worked on it, of which the other end is certain."""
+def list_end_partners(builder: PlanBuilder, owner: str, work: str, *, largest: bool) -> set[tuple[str, str]]:
+    """Who alone had a part (a property) in what an owner made first, or last, and made more with them, of which the
+    other end is certain.
+    """
     objects = builder.traversals.graph.objects
-    return any(
-        joint.largest is not end.largest and list(objects(end.work, joint.credit)) == [joint.partner]
-        for joint in builder.traversals.joint_works(end.owner)
-    )
+    return {
+        (joint.credit, joint.partner)
+        for joint in builder.traversals.joint_works(owner)
+        if joint.largest is not largest and list(objects(work, joint.credit)) == [joint.partner]
+    }
 
 
 def list_closed_choices(builder: PlanBuilder, property: str, owner: str) -> list[ClosedChoice]:

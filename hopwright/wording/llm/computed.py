@@ -17,6 +17,7 @@ from hopwright.planning.computation_forms import (
     Combinations,
     Difference,
     EndMember,
+    EndOfMaker,
     Extreme,
     Form,
     GroupSize,
@@ -76,6 +77,8 @@ def read_meaning(hop: Hop, hops: Mapping[int, Hop], table: PropertyTable) -> Mea
             return Meaning(age="turned")
         case NextOfList(property=property, later=later):
             return Meaning(frozenset({"later" if later else "earlier"}), True, (property,))
+        case EndOfMaker(property=property, largest=largest):
+            return Meaning(frozenset({"last" if largest else "first"}), False, (property,))
         case EndMember(last=last):
             # Of those first appointed by a president there is a last: where a relation says it, no word proves a side.
             said = {word for one in hops.values() for word in _list_words(one, table)}
@@ -99,7 +102,7 @@ def list_subjects(hop: Hop, hops: Mapping[int, Hop]) -> tuple[str, ...]:
     if not isinstance(hop.derivation, Compute):
         return ()
     found: dict[str, None] = {}
-    if isinstance(form := read_computation(hop.derivation), NextOfList):
+    if isinstance(form := read_computation(hop.derivation), NextOfList | EndOfMaker):
         found |= {fact.object: None for fact in hop.evidence.triplets if fact.property == form.maker}
     for index in hop.depends_on:
         source = hops[index].derivation
@@ -166,6 +169,10 @@ class _Describer:
                 known, maker = self._say(reference), self._quote(form.maker)
                 made = f"all that {maker} of {known} has as {self._quote(form.property)}"
                 return f"of {made}, what comes right {'after' if later else 'before'} {known}"
+            case EndOfMaker(reference=reference, largest=largest):
+                maker = f"{self._quote(form.maker)} of {self._say(reference)}"
+                made = f"all that {maker} has as {self._quote(form.property)}"
+                return f"of {made}, what comes {'last' if largest else 'first'} by {self._quote(form.measure)}"
             case EndMember(series=series, column=column, reference=reference, last=last):
                 noun, end = self._table.literal[series].series, "last" if last else "first"
                 return f"the {end} {noun} that has {self._say(reference)} as its {self._quote(column)}; several have"

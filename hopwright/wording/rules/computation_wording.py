@@ -14,6 +14,7 @@ from hopwright.planning.computation_forms import (
     Combinations,
     Difference,
     EndMember,
+    EndOfMaker,
     Extreme,
     GroupSize,
     Members,
@@ -87,7 +88,8 @@ _IN_ONE = 0.6
 """How often what two made is described within the question, rather than in a sentence before it; what two of one named
 work made always is, which is short."""
 _TOLD_BEFORE = 0.45
-"""How often a sentence before the question says that two of one named work worked together."""
+"""How often a sentence before the question says who two are that worked together."""
+_WENT_ON = ("went on working with", "kept working with")
 _WORKED = 0.25
 """How often the last that two made is asked for as that on which they last worked together."""
 _BY_NOUN = 0.7
@@ -155,6 +157,8 @@ class ComputationVerbaliser:
                 return self._describe_next(form, NEXT_FRAMES)
             case NextOfList():
                 return self._ask_next(form)
+            case EndOfMaker():
+                return f"What was the {form.choose_of('').turn()} {self._name_of_maker(form)}?"
             case EndMember():
                 who = "Who" if self._kind(str(step.value)) == "person" else "What"
                 return f"{who} was {self._name_end(form, say)}?"
@@ -192,21 +196,16 @@ class ComputationVerbaliser:
         raise ExpressionError(f"no words for {expression}")
 
     def _ask_next(self, form: NextOfList) -> str:
-        """`What was X's next feature film after "Bullitt"?`; of a named work, whose director a later hop looks up, `the
-        next feature film by the director of "Bullitt"`.
-        """
+        """`What was X's next feature film after "Bullitt"?`"""
         noun, work = self._name_member(form), self._text.stated(form.reference)
-        if form.reference.startswith("hop"):
-            owner = self._list_joint(form).shared
-        elif not (owner := self._text.find_owner(form.property)):
-            maker = f"the {self._text.table.entity[form.maker].role} of {work}"
-            return (
-                f"What was the next {noun} by {maker}?"
-                if form.later
-                else f"What was the last {noun} that {maker} made before it?"
-            )
+        owner = self._list_joint(form).shared
         turn = f"next {noun} after" if form.later else f"last {noun} before"
         return f"What was {self._text.stated(owner)}'s {turn} {work}?"
+
+    def _name_of_maker(self, form: EndOfMaker) -> str:
+        """`feature film by the director of "Bullitt"`."""
+        maker = f"the {self._text.table.entity[form.maker].role} of {self._text.stated(form.reference)}"
+        return f"{self._name_member(form)} by {maker}"
 
     def _describe_next(self, form: NextOfList, frames: Sequence[str]) -> str:
         """`the feature film that X made right after his last collaboration with the editor of Y`."""
@@ -231,7 +230,7 @@ class ComputationVerbaliser:
             raise ExpressionError(f"no words for what is next in {form.property}")
         return joint.members
 
-    def _name_member(self, form: NextOfList) -> str:
+    def _name_member(self, form: NextOfList | EndOfMaker) -> str:
         """`feature film`: what is on a list."""
         return self._text.table.entity[form.property].member.removesuffix(_BY_OWNER)
 
@@ -335,7 +334,11 @@ class ComputationVerbaliser:
 
     def _joint_work(self, members: Members, say: Say) -> str:
         """`film that X made with Y`; `film that the director and the editor of X made together` of one named work."""
-        return self._fill_joint(self._text.table.entity[members.property].together, members, say)
+        together = self._text.table.entity[members.property].together
+        hidden = say == self._text.described and self._did_with(together, members)
+        if hidden and (beside := self._find_beside(members)) and self._text.draw() < _TOLD_BEFORE:
+            return _say_together(together, self._tell_beside(members, beside))
+        return self._fill_joint(together, members, say)
 
     def _tell_many(self, form: GroupSize) -> str:
         """`How many operas by X were first performed after the death of Y?`; empty where it is no death."""
@@ -366,23 +369,25 @@ class ComputationVerbaliser:
         said = template.replace(_WITH, f"{entry.preposition} {{o}}").replace("{s}", shared)
         return said.replace("{o}", partner)
 
-    def _name_beside(self, members: Members, beside: NextOfList) -> str:
-        """Somebody who is found on what came next, or just before: `the editor of his next film after "1900"`, or `who
-        had edited his previous film` where the director is found on what is named.
+    def _name_beside(self, members: Members, beside: EndOfMaker, *, whole: bool = False) -> str:
+        """Somebody who is found on what the other made first or last: `the editor of his feature debut`; `of his last
+        one`, or of his last feature film where a sentence of its own says it as a `whole`.
         """
-        text, partner = self._text, int(members.partner[3:])
-        entry, noun = text.table.entity[members.credit], self._name_member(beside).split()[-1]
-        his, did = text.find_possessive(members.shared) or "the", ""
-        if members.shared.startswith("hop"):
-            own = f"{his} {'next' if beside.later else 'previous'} {noun}"
-            if entry.did.endswith("ed") and not beside.later and text.draw() < _BY_DEED:
-                did = entry.did
-        else:
-            he = text.find_pronoun(members.shared) or text.described(members.shared)
-            side = f"{his} next {noun} after" if beside.later else f"the {noun} that {he} made just before"
-            own = f"{side} {text.described(beside.reference)}"
-        own = mark([text.find_subject(members.partner)], own)
-        return mark([partner], f"the {entry.role} who had {did} {own}" if did else f"the {entry.role} of {own}")
+        entry, noun = self._text.table.entity[beside.property], self._name_member(beside) if whole else "one"
+        turn = self._pick(("last", "final")) if beside.largest else "first"
+        work = entry.debut if entry.debut and not beside.largest else f"{turn} {noun}"
+        own = mark([self._text.find_subject(members.partner)], f"{self._say_own(members)} {work}")
+        return mark([int(members.partner[3:])], f"the {self._text.table.entity[members.credit].role} of {own}")
+
+    def _tell_beside(self, members: Members, beside: EndOfMaker) -> str:
+        """`the two`, after a sentence that says who they are: `The director of "Marty" went on working with the editor
+        of his feature debut.`
+        """
+        text = self._text
+        partner = self._name_beside(members, beside, whole=True)
+        did = "worked more than once with" if beside.largest else self._pick(_WENT_ON)
+        text.openings.append(f"{upper_first(text.described(members.shared))} {did} {partner}.")
+        return mark([int(one[3:]) for one in (members.shared, members.partner)], "the two")
 
     def _tell_pair(self, form: Extreme, members: Members, together: str) -> str:
         """`the two`, after a sentence on two of one named work: `After "Marty" (1955), its director and its
@@ -398,11 +403,13 @@ class ComputationVerbaliser:
         text.openings.append(f"{when} {first} and {mark(partner, f'its {text.call_short(members.partner)}')} {did}.")
         return mark([*owner, *partner], "the two")
 
-    def _find_beside(self, members: Members) -> NextOfList | None:
-        """What came beside a named work, on which the partner is found; None for a partner who is found otherwise."""
+    def _find_beside(self, members: Members) -> EndOfMaker | None:
+        """What the maker of a named work made first or last, on which the partner is found; None for a partner who is
+        found otherwise.
+        """
         found = self._text.find_subject(members.partner)
         form = read_computation(self._text.step(f"hop{found}").derivation) if found else None
-        return form if isinstance(form, NextOfList) else None
+        return form if isinstance(form, EndOfMaker) else None
 
     def _did_with(self, template: str, members: Members) -> bool:
         """Whether both of two did the same, and did it `with` each other."""
@@ -500,12 +507,9 @@ class ComputationVerbaliser:
         )
 
     def _ask_worked(self, form: Extreme, members: Members, say: Say) -> str:
-        """`On which feature film did X last work with Y?`, sometimes, and always of whom X had worked with just before;
-        empty where two did something else with it.
-        """
+        """`On which feature film did X last work with Y?`, sometimes; empty where two did something else with it."""
         noun, _, did = self._text.table.entity[members.property].together.partition(" that ")
-        always = say == self._text.described and self._find_beside(members)
-        if not members.partner or did != _MADE_WITH or not (always or self._text.draw() < _WORKED):
+        if not members.partner or did != _MADE_WITH or self._text.draw() >= _WORKED:
             return ""
         asked = self._pick(WORKED_FRAMES).format(noun=noun, turn=form.turn())
         return self._fill_joint(asked, members, say)

@@ -16,6 +16,7 @@ from hopwright.errors import ExpressionError
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.planning.computation_forms import (
     EndMember,
+    EndOfMaker,
     Extreme,
     Form,
     NextOfList,
@@ -275,13 +276,6 @@ class PlanVerbaliser:
         """The choices among the works of somebody whom the plan names: the last with the editor of the first, say."""
         forms = [read_computation(step.derivation) for step in self._steps if owner.startswith("Q")]
         return [one for one in forms if isinstance(one, Extreme) and one.members and one.members.shared == owner]
-
-    def find_owner(self, property: str) -> str:
-        """Whom the plan names as the owner of a list; empty where it names nobody so."""
-        forms = [read_computation(step.derivation) for step in self._steps]
-        owned = [one.members for one in forms if isinstance(one, Extreme) and one.members is not None]
-        named = [one.shared for one in owned if one.property == property and one.shared.startswith("Q")]
-        return named[0] if named else ""
 
     def find_subject(self, reference: str) -> int:
         """The hop that finds that of which a hop looks something up; 0 where the plan names it, or looks up nothing."""
@@ -828,7 +822,7 @@ class PlanVerbaliser:
 def _is_timed(derivation: Derivation, table: PropertyTable) -> bool:
     """Whether a derivation reads or compares dates of what it names, so that the question must not say them."""
     if isinstance(derivation, Compute):
-        return not isinstance(read_form(derivation.expression), NextOfList)
+        return not isinstance(read_form(derivation.expression), NextOfList | EndOfMaker)
     return getattr(derivation, "property", "") in table.literal
 
 
