@@ -49,7 +49,7 @@ _FACTS_OF_WORKS = (10, 12)
 # A long text counts as so many; so many letters make one.
 _LONG = 3
 _SENTENCE = 100
-# So many are added to a life even where a long list of works stands in it.
+# So many are added even where a long list of works stands in a life, and a work has credits enough.
 _LEAST = 3
 _MODERN = 1850
 # What is told of the kind fits all nouns of these, too.
@@ -57,6 +57,7 @@ _EXTENDED = frozenset({"organization", "team", "transport"})
 _CAPITALISED = re.compile(r"[A-Z][a-z]+")
 _REGNAL = re.compile(r"\b[IVX]+\b")
 _DATED = frozenset({"work", "event", "competition", "transport"})
+_SUBJECT = re.compile(r"\{[Hh]e\}")
 _NUMBERED = re.compile(r"\[([^|\]]+)\|([^|\]]+)\]")
 _PRONOUNS = {
     "he": ("he", "him", "his", "himself"),
@@ -239,7 +240,7 @@ class FactInventor:
         wanted = _FACTS
         if self.names.kind(plan.subject) == "work":
             wanted = random.Random(f"{self._key}:{plan.subject}:length").randint(*_FACTS_OF_WORKS)
-        missing = max(wanted - len(triplets) - len(literals), _LEAST if person else 0)
+        missing = max(wanted - len(triplets) - len(literals), _LEAST)
         for fact in self._invent(plan):
             if missing <= 0:
                 break
@@ -383,13 +384,13 @@ class FactInventor:
         named = next((heroes[word] for word in _CAPITALISED.findall(title) if word in heroes), drawn[0])
         return " ".join((named, *drawn[1:]))
 
-    def _draw_plot(self, premise: str, rng: random.Random) -> str:
-        """What happens in a film with a premise, as few times the same in one world as can be."""
+    def _draw_plot(self, kind: str, premise: str, rng: random.Random) -> str:
+        """What happens in a work with a premise, as few times the same in one world as can be; kind: of plots."""
         stories = _load_stories()
         who = next(one for one in stories["protagonists"] if premise.startswith(f"{one} "))
         situation = premise.removeprefix(f"{who} ")
-        (deck,) = self._decks.setdefault(f"plot {situation}", [[]])
-        plot = _deal(deck, stories["plots"][situation], rng)
+        (deck,) = self._decks.setdefault(f"{kind} {situation}", [[]])
+        plot = _deal(deck, stories[kind][situation], rng)
         hero = stories["protagonists"][who]
         return _tell_of(hero["short"], rng.choice(hero["pronouns"]), plot)
 
@@ -412,7 +413,7 @@ class FactInventor:
             if "after" in offer:
                 (premise,) = (one for one in self._facts[subject] if one.property == offer["after"])
                 assert isinstance(premise, LiteralFact)
-                drawn = self._draw_plot(premise.value, rng)
+                drawn = self._draw_plot(words, premise.value, rng)
             elif words:
                 drawn = self._draw_words(words, rng, title)
             else:
@@ -558,6 +559,9 @@ def _tell_of(hero: str, pronoun: str, plot: str) -> str:
     forms = {"he": _PRONOUNS[pronoun][0], "him": _PRONOUNS[pronoun][1], "his": _PRONOUNS[pronoun][2], "hero": hero}
     forms["himself"] = _PRONOUNS[pronoun][3]
     told = _NUMBERED.sub(lambda match: match[2 if pronoun == "they" else 1], plot)
+    first, _, second = told.partition(". ")
+    if "{hero}" not in second and "{Hero}" not in second:  # others have come in, whom a pronoun could mean
+        told = f"{first}. {_SUBJECT.sub(lambda match: match[0].replace('e}', 'ero}'), second, count=1)}"
     return told.format(**forms, **{name.capitalize(): sentence(form) for name, form in forms.items()})
 
 

@@ -255,7 +255,9 @@ class PassagePlanner:
         context: list[Triplet] = []
         wanted = max(wanted - len(more), 1)
         said: Set[str] = frozenset()
-        for name in self._order_context(found, scope, rng):
+        # Where all that somebody made is listed, the rest of a life is told as a whole, if at all.
+        listed = any(one.property in self._table.lists and one.subject == subject for one in triplets)
+        for name in () if listed else self._order_context(found, scope, rng):
             if wanted <= 0:
                 break
             if name in said or (name in crew and free <= 0):  # a birthplace is told once

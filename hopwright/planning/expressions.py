@@ -323,17 +323,25 @@ class _Evaluator:
                 property, moment = self._id(property_node), self.run(moment_node)
                 if isinstance(moment, str):
                     raise ExpressionError(f"{function} takes a year or a date, not {moment}")
-                later = function == "after"
-                return [one for one in self._set(inner) if self._is_later(one, property, moment) is later]
+                later, own = function == "after", self._find_owner(moment_node)
+                others = [one for one in self._set(inner) if one != own]
+                return [one for one in others if self._is_later(one, property, moment) is later]
         raise ExpressionError(f"not a set: {ast.unparse(node)}")
 
+    def _find_owner(self, moment: ast.expr) -> str:
+        """Whose date a moment is; empty for another moment."""
+        match moment:
+            case ast.Call(func=ast.Name(id="value"), args=[_, entity]):
+                return self._id(entity)
+        return ""
+
     def _is_later(self, entity: str, property: str, moment: Scalar) -> bool | None:
-        """Whether an entity's date lies after a moment; None where it is the very day."""
+        """Whether an entity's date lies after a moment; None where it is the very day, and that is no bare year."""
         date = self._literal(property, entity)
         if not isinstance(date, dt.date):
             raise ExpressionError(f"{property} of {entity} is no date")
         later = is_later(date, moment)
-        if later is None and date != moment:
+        if later is None and (date != moment or (date.month, date.day) == (1, 1)):
             raise ExpressionError(f"whether {property} of {entity} came before or after {moment} is not known")
         return later
 

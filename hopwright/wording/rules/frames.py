@@ -103,8 +103,7 @@ AFTER_DEATH_PHRASES = ("the {turn} {noun} {did} {when}",)
 """The same within a question."""
 
 JOINT_WORK_FRAMES = (
-    "{what} was the {turn} {member}?", "What is the title of the {turn} {member}?",
-    "Which {noun} was the {turn} that {rest}?",
+    "{what} was the {turn} {member}?", "Which was the {turn} {member}?", "Which {noun} was the {turn} that {rest}?",
 )  # fmt: skip
 """Of a whole list, what two people made together: `the first film that X made with Y`."""
 
