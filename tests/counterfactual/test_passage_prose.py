@@ -138,7 +138,7 @@ def test_a_frame_is_filled_where_all_of_its_facts_are_there() -> None:
     assert "{name} is {a} directed by {director} and released {released}" in fitting
     assert not any("{a_released}" in one for one in fitting)  # it takes a bare year
     dated = {**facts, "released": ToldFact("in 1811")}
-    filled = [one.fill(dated) for one in family.openings if "{a_released}" in one.text and one.fits(dated)]
+    filled = [one.fill(dated) for one in family.openings if "{a_released}" in one.text and one.fits(dated, {})]
     assert filled and all("an 1811" in one for one in filled)
     assert not any(one.fits(facts) for one in family.frames if "{director1}" in one.text)  # one director, not two
 

@@ -24,7 +24,7 @@ def bridges(sample: GraphStore) -> list[tuple[Item, EndOfMaker]]:
     """Drafts that begin with what the maker of a named work made first or last, and what that hop computes."""
     drafts = draft_ways(sample, "bridge", "end-beside-work lead extend joint-of-both", 300)
     found = [(item, form) for item, place, form in find_forms(drafts, EndOfMaker) if place == 0]
-    assert len(found) == len(drafts) >= 30
+    assert len(found) >= 30
     return found
 
 

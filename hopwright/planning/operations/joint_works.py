@@ -70,8 +70,8 @@ def _list_works(joint: JointWork) -> frozenset[str]:
 
 
 def _is_other_end(joint: JointWork, own: Extreme | EndOfMaker | NextOfList | None) -> bool:
-    """Whether an end of what two made is not that at which a plan finds one of them: of somebody's first film, the first
-    with its editor would be that one.
+    """Whether an end of what two made is not that at which a plan finds one of them: of somebody's first film, the
+    first with its editor would be that one.
     """
     return own is None or joint.largest is not (isinstance(own, NextOfList) or own.largest)
 

@@ -263,8 +263,8 @@ def _accept_of_series(builder: PlanBuilder, state: StepOutput) -> Callable[[Edge
 def _accept_of_list(builder: PlanBuilder, state: StepOutput) -> Callable[[Edge], bool] | None:
     """Which facts are asked of what lies next to a moment in a whole list; None where no such step led there.
 
-    Of what the maker of a named work made first, or just before, it is with whom they made more. Of anything else the same has to be
-    known of what lies on either side of it: whoever is off by one finds something else there.
+    Of what the maker of a named work made first, or just before, it is with whom they made more. Of anything else the
+    same has to be known of what lies on either side of it: whoever is off by one finds something else there.
     """
     form = read_computation(builder.find_derivation(state.ref))
     if isinstance(form, EndOfMaker):
