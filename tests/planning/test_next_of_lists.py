@@ -163,7 +163,7 @@ def test_a_sentence_before_the_question_says_on_what_somebody_is_found(went_on: 
     """Of a previous film of a sentence's own subject nobody asks what it is previous to."""
     for item, _ in went_on:
         own = r"(?:his|her|the director's) previous film"
-        told = rf".* did not (?:work with|bring back) the \w+ of {own}\. (?P<asked>.*)"
+        told = rf'For ".*, its director replaced the \w+ of {own}\. (?P<asked>.*)'
         found = re.fullmatch(told, item.question)
         assert found and found["asked"] == "What was the first feature film that the two had made together?"
 

@@ -89,7 +89,6 @@ _IN_ONE = 0.6
 work made always is, which is short."""
 _TOLD_BEFORE = 0.45
 """How often a sentence before the question says who two are that worked together."""
-_CHANGED = ("did not work with", "did not bring back")
 _WENT_ON = ("went on working with", "kept working with")
 _WORKED = 0.25
 """How often the last that two made is asked for as that on which they last worked together."""
@@ -384,7 +383,7 @@ class ComputationVerbaliser:
         if isinstance(beside, NextOfList):
             work = f"previous {noun.split()[-1]}"
         elif beside.largest:
-            work = f"{self._pick(('last', 'final'))} {noun}"
+            work = f"last {noun}"
         else:
             work = entry.debut or f"first {noun}"
         own = mark([self._text.find_subject(members.partner)], f"{self._say_own(members)} {work}")
@@ -394,14 +393,16 @@ class ComputationVerbaliser:
         """`the two`, after a sentence that says who they are: `The director of "Marty" went on working with the editor
         of his feature debut.`
         """
-        text = self._text
+        text, owner = self._text, [int(members.shared[3:])]
         partner = self._name_beside(members, beside, whole=True)
+        who, did = text.described(members.shared), self._pick(_WENT_ON)
         if isinstance(beside, NextOfList):
-            did = self._pick(_CHANGED)
-        else:
-            did = "worked more than once with" if beside.largest else self._pick(_WENT_ON)
-        text.openings.append(f"{upper_first(text.described(members.shared))} {did} {partner}.")
-        return mark([int(one[3:]) for one in (members.shared, members.partner)], "the two")
+            work = text.described(text.find_named(members.shared))
+            who, did = f"For {mark(owner, f'{work}, its {text.call_short(members.shared)}')}", "replaced"
+        elif beside.largest:
+            did = "worked more than once with"
+        text.openings.append(f"{upper_first(who)} {did} {partner}.")
+        return mark([*owner, int(members.partner[3:])], "the two")
 
     def _tell_pair(self, form: Extreme, members: Members, together: str) -> str:
         """`the two`, after a sentence on two of one named work: `After "Marty" (1955), its director and its
