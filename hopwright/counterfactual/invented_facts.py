@@ -49,12 +49,14 @@ _FACTS_OF_WORKS = (10, 12)
 # A long text counts as so many; so many letters make one.
 _LONG = 3
 _SENTENCE = 100
+_FILM = "film"
+_FIRST_FILMS = 1920
+_STORIES = frozenset({"films", "operas"})
 # So many are added even where a long list of works stands in a life, and a work has credits enough.
 _LEAST = 3
 _MODERN = 1850
 # What is told of the kind fits all nouns of these, too.
 _EXTENDED = frozenset({"organization", "team", "transport"})
-_CAPITALISED = re.compile(r"[A-Z][a-z]+")
 _REGNAL = re.compile(r"\b[IVX]+\b")
 _DATED = frozenset({"work", "event", "competition", "transport"})
 _SUBJECT = re.compile(r"\{[Hh]e\}")
@@ -165,6 +167,14 @@ _Fact = TypeVar("_Fact", Triplet, LiteralFact)
 
 
 @dataclass(frozen=True, slots=True)
+class _Story:
+    """What a work is about in a few words, and what happens in it in two sentences."""
+
+    premise: str
+    plot: str
+
+
+@dataclass(frozen=True, slots=True)
 class _Invented:
     name: str
     kind: EntityKind
@@ -209,6 +219,9 @@ class FactInventor:
         self._told: dict[str, set[str]] = {}
         self._listed: dict[str, Triplet] = {}
         self._decks: dict[str, list[list[str]]] = {}
+        self._stories: dict[str, _Story] = {}
+        self._heroes: set[str] = set()
+        self._directors: dict[str, str] = {}
         self._callings = {plan.subject: plan.calling for plan in plans if plan.calling}
         for plan in plans:
             for triplet in plan.triplets:
@@ -237,6 +250,10 @@ class FactInventor:
             self._callings[plan.subject] = calling
         triplets = [*self._leave_out_death(plan, plan.triplets), *self._credit_maker(plan), *self._share(plan)]
         literals = [*self._leave_out_death(plan, plan.literals)]
+        if plan.subject not in self._listed and strip_proper(self.names.noun(plan.subject)) == _FILM:
+            told = {one.property for one in triplets} | {one.property for one in literals}
+            triplets += [self._credit_stranger(plan.subject)] if told.isdisjoint(list_properties("director")) else []
+            literals += [self._date(plan.subject)] if told.isdisjoint(list_properties("released")) else []
         wanted = _FACTS
         if self.names.kind(plan.subject) == "work":
             wanted = random.Random(f"{self._key}:{plan.subject}:length").randint(*_FACTS_OF_WORKS)
@@ -255,7 +272,8 @@ class FactInventor:
         """The facts without a death that no hop rests on, where a work that the passages date came out after it."""
         deaths = {*list_role("death")} - self._asked
         when = [read_year(one.value) for one in plan.literals if one.property in deaths]
-        late = any(died is not None and year > died for died in when for year in self._list_years(plan))
+        years = [*self._list_years(plan), LAST_YEAR - 1]  # nobody reads of somebody who died this year
+        late = any(died is not None and max(years) > died for died in when) if len(years) > 1 else False
         yield from (one for one in facts if not late or one.property not in deaths)
 
     def tell_of(self, option: UntoldOption) -> PassagePlan:
@@ -297,6 +315,23 @@ class FactInventor:
         if maker and all(one.property != maker for one in plan.triplets):
             yield self._state(plan.subject, maker, listed.subject)
 
+    def _credit_stranger(self, subject: str) -> Triplet:
+        """Who directed a film of nobody's list: no article leaves that out, and it tells nothing of the others."""
+        if subject not in self._directors:
+            self._directors[subject] = self._name("person", "film director", subject, "director")
+        return self._state(subject, list_properties("director")[0], self._directors[subject])
+
+    def _date(self, subject: str) -> LiteralFact:
+        """When a film of nobody's list came out: in a year that another film has, or near it."""
+        rng = random.Random(f"{self._key}:{subject}:released")
+        years = sorted({year for held in self._years.values() for year in held if year > _FIRST_FILMS}) or [1970]
+        year = min(rng.choice(years) + rng.randint(-2, 2), LAST_YEAR)
+        entry = self._table.literal[self._table.roles.release]
+        value = {"value": f"{year:04d}-01-01T00:00:00Z", "datatype": "dateTime", "subject_label": ""}
+        return LiteralFact.model_validate(
+            {**value, "subject": subject, "property": self._table.roles.release, "property_label": entry.label}
+        )
+
     def _share(self, plan: PassagePlan) -> tuple[Triplet, ...]:
         """What a hop asks of one of a list, for another of it that has no such fact of its own."""
         subject = plan.subject
@@ -336,7 +371,8 @@ class FactInventor:
         told = self._told.get(subject, set())
         series = list_series(told, self._table)
         offers = list(_find_sorted_offers(series | told))
-        offers = offers or list(_find_offers(self.names.kind(subject), strip_proper(self.names.noun(subject))))
+        noun = plan.calling or self._callings.get(subject, "") or strip_proper(self.names.noun(subject))
+        offers = offers or list(_find_offers(self.names.kind(subject), noun))
         offers = _order(offers, rng)
         sizes = {*list_role("sizes")}
         barred = self._asked | add_alike(told) | (sizes if told & sizes else set())
@@ -354,7 +390,7 @@ class FactInventor:
         offers = [one for one in offers if one.get("since", year) <= year]
         # How somebody photographed a film is told where it is told who did.
         offers = [one for one in offers if "beside" not in one or told & {*list_properties(one["beside"])}]
-        offers = self._thin_crew(subject, offers)
+        offers = self._thin_crew(subject, list(_drop_clashing(offers)))
         sized = next((offer for offer in offers if offer["property"] in sizes), None)
         offers = [offer for offer in offers if offer is sized or offer["property"] not in sizes]
         for place, offer in enumerate(offers):
@@ -374,25 +410,24 @@ class FactInventor:
                 kept.append(offer)
         return kept
 
-    def _draw_words(self, name: str, rng: random.Random, title: str = "") -> str:
-        """Something in words, as few times the same in one world as can be; about whom a title names, if it does."""
+    def _draw_words(self, name: str, rng: random.Random) -> str:
+        """Something in words, as few times the same in one world as can be."""
         parts = _load()["words"][name]
-        if name not in self._decks:
-            self._decks[name] = [[] for _ in parts]
-        drawn = [_deal(deck, part, rng) for deck, part in zip(self._decks[name], parts, strict=True)]
-        heroes: Mapping[str, str] = _load()["heroes"]
-        named = next((heroes[word] for word in _CAPITALISED.findall(title) if word in heroes), drawn[0])
-        return " ".join((named, *drawn[1:]))
+        decks = self._decks.setdefault(name, [[] for _ in parts])
+        return " ".join(_deal(deck, part, rng) for deck, part in zip(decks, parts, strict=True))
 
-    def _draw_plot(self, kind: str, premise: str, rng: random.Random) -> str:
-        """What happens in a work with a premise, as few times the same in one world as can be; kind: of plots."""
-        stories = _load_stories()
-        who = next(one for one in stories["protagonists"] if premise.startswith(f"{one} "))
-        situation = premise.removeprefix(f"{who} ")
-        (deck,) = self._decks.setdefault(f"{kind} {situation}", [[]])
-        plot = _deal(deck, stories[kind][situation], rng)
-        hero = stories["protagonists"][who]
-        return _tell_of(hero["short"], rng.choice(hero["pronouns"]), plot)
+    def _draw_story(self, kind: str, rng: random.Random) -> _Story:
+        """What a work is about, and what happens in it, as few times the same in one world as can be."""
+        stories: Mapping[str, Sequence[Mapping[str, Any]]] = _load_stories()[kind]
+        (situations,) = self._decks.setdefault(kind, [[]])
+        situation = _deal(situations, [*stories], rng)
+        (plots,) = self._decks.setdefault(f"{kind} {situation}", [[]])
+        number = int(_deal(plots, [str(place) for place in range(len(stories[situation]))], rng))
+        story = stories[situation][number]
+        hero = rng.choice([one for one in story["heroes"] if one not in self._heroes] or story["heroes"])
+        self._heroes.add(hero)
+        called = _load_stories()["protagonists"][hero]
+        return _Story(f"{hero} {situation}", _tell_of(called["short"], rng.choice(called["pronouns"]), story["plot"]))
 
     def _find_year(self, subject: str) -> int:
         """When an event took place, by its dates or its name; now for what has neither."""
@@ -409,13 +444,12 @@ class FactInventor:
             return self._state(subject, property, self._name(offer["kind"], offer["noun"], subject, property, gender))
         if property not in self._table.literal:  # it stands in passages alone
             words = offer.get("words", "")
-            title = self.names.phrase(subject) if words == "premise" else ""
             if "after" in offer:
-                (premise,) = (one for one in self._facts[subject] if one.property == offer["after"])
-                assert isinstance(premise, LiteralFact)
-                drawn = self._draw_plot(words, premise.value, rng)
+                drawn = self._stories[subject].plot
+            elif words in _STORIES:
+                drawn = self._stories.setdefault(subject, self._draw_story(words, rng)).premise
             elif words:
-                drawn = self._draw_words(words, rng, title)
+                drawn = self._draw_words(words, rng)
             else:
                 drawn = str(_draw_number(rng, offer["low"], offer["high"]))
             facts = {"subject": subject, "property": property, "value": drawn}
@@ -533,6 +567,15 @@ def _find_offers(kind: EntityKind, noun: str) -> tuple[Mapping[str, Any], ...]:
         known = {offer["property"] for offer in found}
         found = [*found, *(one for one in inventory["kinds"].get(kind, ()) if one["property"] not in known)]
     return tuple(found)
+
+
+def _drop_clashing(offers: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """The offers without those beside which another stands that would say something else of the same."""
+    kept: set[str] = set()
+    for one in offers:
+        if kept.isdisjoint(one.get("apart", ())):
+            kept.add(one["property"])
+            yield one
 
 
 def _order(offers: Sequence[Mapping[str, Any]], rng: random.Random) -> list[Mapping[str, Any]]:

@@ -65,6 +65,7 @@ from hopwright.planning.computation_forms import (
     AgeInYear,
     Extreme,
     GroupSize,
+    NextOfList,
     YearDistance,
     read_computation,
     read_form,
@@ -519,14 +520,17 @@ class DistractorMaker:
         where one of these is missing.
         """
         used, offered = task.list_used(), {one.id for one in chosen.distractors}
+        found = {str(one) for one in task.answers.values()}
         assert isinstance(chosen.derivation, Compute)
-        compared = list_compared(chosen.derivation, task.answers, self._facts)
-        beside = self._lists.list_beside_theirs(chosen, task.earlier, compared)
-        ordered = sorted(self._lists.order(chosen, sources, used, beside), key=lambda one: one not in offered)
-        # Whoever wrote the novel of the film that is named is dropped on sight as the writer of their first.
-        told = {value for one in used for value in self._facts.objects(one, property)}
-        ordered = [one for one in ordered if told.isdisjoint(self._facts.objects(one, property))]
         form = read_computation(chosen.derivation)
+        if isinstance(form, NextOfList):  # whoever does not go on answers of what the two made last
+            last = str(task.answers[int(form.reference.removeprefix("hop"))])
+            ordered = [last, *(one for one in self._lists.order(chosen, sources, used) if one != last)]
+        else:
+            ordered = sorted(self._lists.order(chosen, sources, used), key=lambda one: one not in offered)
+        # Whoever wrote the novel of the film that is named is dropped on sight as the writer of their first.
+        told = {value for one in used.difference(found) for value in self._facts.objects(one, property)}
+        ordered = [one for one in ordered if told.isdisjoint(self._facts.objects(one, property))]
         if not isinstance(form, Extreme) or form.members is None or not form.members.credit:
             return ordered
         beyond = [one for one in ordered if self._lists.is_beyond(chosen, one)]

@@ -37,7 +37,6 @@ _OF_A_LIFE = frozenset({"year", "age-at-death", "age-found"})
 _AFTER_OTHER_WORK: dict[str, tuple[tuple[str, ...], ...]] = {
     "end-of-named": (("joint-with-named", "extend"),),
     "end-beside-work": (("lead", "joint-of-both"),),
-    "previous-of-work": (("lead", "joint-of-both"),),
 }
 """Operations that find a work for the sake of somebody who had a part in it, and what follows once they are found."""
 _OTHER_WORK = _AFTER_OTHER_WORK.keys()

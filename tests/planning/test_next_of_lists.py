@@ -14,7 +14,7 @@ from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.computation_forms import Extreme, NextOfList, read_computation, read_form
 from hopwright.planning.expressions import evaluate
 from hopwright.planning.traversals import GraphTraversals
-from hopwright.records import Hop, Item, Lookup
+from hopwright.records import Hop, Item
 from hopwright.wording.llm.computed import describe_computation
 from tests.drafts import draft_ways, find_forms
 
@@ -114,61 +114,3 @@ def test_options_came_out_before_the_answer_and_after_it(
 
 def _list_options(hop: Hop) -> list[str]:
     return [one.id for one in hop.distractors if one.id]
-
-
-@pytest.fixture(scope="module")
-def went_on(sample: GraphStore) -> list[tuple[Item, NextOfList]]:
-    """Drafts that begin with what somebody made just before a named work, and what that hop computes."""
-    bridges = draft_ways(sample, "bridge", "previous-of-work lead extend joint-of-both", 300)
-    assert len(bridges) >= 15
-    return [(item, form) for item, place, form in find_forms(bridges, NextOfList) if place == 0]
-
-
-def test_what_came_just_before_was_made_with_somebody_for_the_last_time(
-    went_on: list[tuple[Item, NextOfList]], sample: GraphStore
-) -> None:
-    """Nobody of that name had the part in anything later; one other person alone had it in what is named."""
-    facts = GraphFacts(sample, TABLE)
-    assert not any(form.later for _, form in went_on)
-    for item, form in went_on:
-        found, partner = item.hops[0].answer_id or "", item.hops[1].answer_id or ""
-        lookup = item.hops[1].derivation
-        assert isinstance(lookup, Lookup)
-        credit = lookup.property
-        listed = _list_from(form, facts)
-        place = listed.index(found)
-        assert listed[place - 1] == form.reference
-        assert len(facts.objects(form.reference, credit)) == 1
-        assert all(partner not in facts.objects(one, credit) for one in listed[:place])
-
-
-def _list_from(form: NextOfList, facts: GraphFacts) -> list[str]:
-    """The list of whoever made a named work, from its end on the side from which a hop goes on."""
-    (owner,) = facts.objects(form.reference, form.maker)
-    dated = sorted((str(facts.scalars(one, RELEASE)[0]), one) for one in facts.objects(owner, form.property))
-    return [one for _, one in (dated if form.later else reversed(dated))]
-
-
-def test_the_end_of_what_the_two_made_lies_beyond_what_came_beside_that(
-    went_on: list[tuple[Item, NextOfList]], sample: GraphStore
-) -> None:
-    facts = GraphFacts(sample, TABLE)
-    for item, form in went_on:
-        joint = next(hop for hop in item.hops if "having" in str(getattr(hop.derivation, "expression", "")))
-        listed = _list_from(form, facts)
-        assert listed.index(joint.answer_id or "") > listed.index(item.hops[0].answer_id or "") + 1
-
-
-def test_a_sentence_before_the_question_says_on_what_somebody_is_found(went_on: list[tuple[Item, NextOfList]]) -> None:
-    """Of a previous film of a sentence's own subject nobody asks what it is previous to."""
-    for item, _ in went_on:
-        own = r"(?:his|her|the director's) previous film"
-        told = rf'For ".*, its director replaced the \w+ of {own}\. (?P<asked>.*)'
-        found = re.fullmatch(told, item.question)
-        assert found and found["asked"] == "What was the first feature film that the two had made together?"
-
-
-def test_the_first_step_names_a_director_only_where_the_question_does(went_on: list[tuple[Item, NextOfList]]) -> None:
-    for item, _ in went_on:
-        by_role = "the director of" in item.hops[0].question
-        assert by_role is (item.topology == "bridge"), item.hops[0].question

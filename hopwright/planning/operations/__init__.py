@@ -48,7 +48,6 @@ from hopwright.planning.operations.whole_lists import (
     end_of_named,
     next_of_its,
     next_of_owner,
-    previous_of_work,
 )
 
 OPERATIONS: tuple[Operation, ...] = (
@@ -76,7 +75,6 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("next-of-named", ("date",), "entity", "comparison", 15.0, next_of_owner),
     Operation("end-of-its", ("entity",), "entity", "comparison", 0.1, end_of_its, final=0),
     Operation("end-of-named", (), "entity", "comparison", 30.0, end_of_named, final=0),
-    Operation("previous-of-work", (), "entity", "comparison", 14.0, previous_of_work, final=0),
     Operation("end-beside-work", (), "entity", "comparison", 14.0, end_beside_work, final=0),
     Operation("joint-of-both", ("entity", "entity"), "entity", "comparison", 300.0, joint_of_both),
     Operation("joint-with-named", ("entity",), "entity", "comparison", 120.0, joint_with_named),

@@ -41,7 +41,8 @@ def joint_of_both(builder: PlanBuilder, inputs: Sequence[StepOutput], context: O
             for owner, partner in itertools.permutations(inputs, 2)
             for joint in builder.traversals.joint_works(owner.entity)
             if joint.partner == partner.entity
-            and _is_other_end(joint, _find_worked_on(builder, partner.ref))
+            # Of somebody's first film, the first with its editor would be that one.
+            and ((own := _find_worked_on(builder, partner.ref)) is None or joint.largest is not own.largest)
         ),
     )
 
@@ -69,22 +70,13 @@ def _list_works(joint: JointWork) -> frozenset[str]:
     return frozenset(work for _, work in joint.whole.dates)
 
 
-def _is_other_end(joint: JointWork, own: Extreme | EndOfMaker | NextOfList | None) -> bool:
-    """Whether an end of what two made is not that at which a plan finds one of them: of somebody's first film, the
-    first with its editor would be that one.
-    """
-    return own is None or joint.largest is not (isinstance(own, NextOfList) or own.largest)
-
-
-def _find_worked_on(builder: PlanBuilder, reference: str) -> Extreme | EndOfMaker | NextOfList | None:
-    """The choice of what somebody made first or last, or just before, on which whoever a hop finds worked; None for
-    others.
-    """
+def _find_worked_on(builder: PlanBuilder, reference: str) -> Extreme | EndOfMaker | None:
+    """The choice of what somebody made first, or last, on which whoever a hop finds worked; None for others."""
     part = builder.find_derivation(reference)
     form = read_computation(builder.find_derivation(part.subject)) if isinstance(part, Lookup) else None
     if isinstance(form, Extreme):
         return form if form.members is not None and not form.members.partner else None
-    return form if isinstance(form, EndOfMaker | NextOfList) else None
+    return form if isinstance(form, EndOfMaker) else None
 
 
 def joint_of_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:

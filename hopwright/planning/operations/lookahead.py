@@ -40,8 +40,7 @@ JOINT_OPERATIONS = frozenset({"joint-of-both", "joint-with-named", "joint-of-nam
 COUNTING_JOINT = frozenset({"count-joint", "count-joint-with-named"})
 """Operations that count what two people made together."""
 CHOOSING_FROM_LISTS = JOINT_OPERATIONS | {
-    "next-of-its", "next-of-its-in-year", "next-of-named", "end-of-its", "end-of-named", "end-beside-work",
-    "previous-of-work",
+    "next-of-its", "next-of-its-in-year", "next-of-named", "end-of-its", "end-of-named", "end-beside-work"
 }  # fmt: skip
 """Operations that choose one of a whole list by its date, which nothing asks for afterwards."""
 FEWEST_CHOSEN_FROM = 3

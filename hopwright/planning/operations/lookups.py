@@ -34,12 +34,7 @@ from hopwright.planning.operations.operation_inputs import (
     list_events,
     list_in_common,
 )
-from hopwright.planning.operations.starting_points import (
-    draw_first_edge,
-    draw_paired_edge,
-    list_end_partners,
-    list_last_partners,
-)
+from hopwright.planning.operations.starting_points import draw_first_edge, draw_paired_edge, list_end_partners
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.random_draws import draw
 from hopwright.planning.traversals import Edge
@@ -263,17 +258,13 @@ def _accept_of_series(builder: PlanBuilder, state: StepOutput) -> Callable[[Edge
 def _accept_of_list(builder: PlanBuilder, state: StepOutput) -> Callable[[Edge], bool] | None:
     """Which facts are asked of what lies next to a moment in a whole list; None where no such step led there.
 
-    Of what the maker of a named work made first, or just before, it is with whom they made more. Of anything else the
-    same has to be known of what lies on either side of it: whoever is off by one finds something else there.
+    Of what the maker of a named work made first it is with whom they made more. Of anything else the same has to be
+    known of what lies on either side of it: whoever is off by one finds something else there.
     """
     form = read_computation(builder.find_derivation(state.ref))
     if isinstance(form, EndOfMaker):
         (owner,) = builder.traversals.graph.objects(form.reference, form.maker)
         partners = list_end_partners(builder, owner, state.entity, largest=form.largest)
-        return lambda edge: (edge.property, edge.object) in partners
-    if isinstance(form, NextOfList) and not form.reference.startswith("hop"):
-        found = [one for one in builder.traversals.next_of_lists(form.reference) if one.work == state.entity]
-        partners = {credit for one in found for credit in list_last_partners(builder, form.reference, one)}
         return lambda edge: (edge.property, edge.object) in partners
     if isinstance(form, NextOfList):
         property = form.property

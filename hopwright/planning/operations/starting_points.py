@@ -12,7 +12,7 @@ import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from hopwright.planning.computation_forms import EndOfMaker, NextOfList
+from hopwright.planning.computation_forms import EndOfMaker
 from hopwright.planning.dead_ends import DeadEnd, NothingBegins, PlanningDeadEnd
 from hopwright.planning.expressions import is_later
 from hopwright.planning.memory import Memory
@@ -43,7 +43,6 @@ from hopwright.planning.traversals import (
     MAX_POOL,
     Edge,
     JointWork,
-    NextWork,
     UsableLiteral,
     WholeList,
     read_year,
@@ -57,6 +56,9 @@ _SAMPLED = 120
 _OFTEN = _SAMPLED // 5
 _SMALLEST_GROUP = 4
 _TO_END, _ON_TO_END = ("end-member",), ("extend", "end-member")
+_BETWEEN = 3
+"""So much lies between a work that a plan names and the first or the last of its list: whoever is asked for that one
+knows on which side of the other it lies."""
 _MANY = 60
 """Where fewer facts begin such plans, they are taken so much more seldom: the same few would fill slot after slot."""
 _KEPT = 20_000
@@ -103,18 +105,6 @@ class EndBesideWork(NamedTuple):
         """The expression that finds it."""
         whole = self.end.whole
         return EndOfMaker(whole.measure, whole.property, self.maker, self.named, self.end.largest).write()
-
-
-class PreviousOfWork(NamedTuple):
-    """What comes right before a work that a plan names, in the whole list of whoever made both."""
-
-    named: str
-    previous: NextWork
-
-    def write(self) -> str:
-        """The expression that finds it."""
-        whole = self.previous.whole
-        return NextOfList(whole.measure, whole.property, self.previous.maker, self.named, later=False).write()
 
 
 class ChoosableGroup(NamedTuple):
@@ -269,20 +259,6 @@ def draw_ends_beside(builder: PlanBuilder, context: OperationContext) -> list[En
     return _draw_some(builder, starts, DeadEnd.NO_WHOLE_LIST)
 
 
-def draw_previous_works(builder: PlanBuilder, context: OperationContext) -> list[PreviousOfWork]:
-    """Some works with what their makers brought out just before, together with somebody for the last time, from which
-    the operations that follow can go on; raises NothingBegins.
-    """
-
-    def find() -> dict[str, tuple[PreviousOfWork, ...]]:
-        wanted, owners = can_precede(builder, context.readers), sorted(builder.traversals.list_owners)
-        found = (start for owner in owners for start in _iter_previous_works(builder, owner))
-        return _pool((one for one in found if wanted(one.previous.work)), lambda one: one.previous.whole.property)
-
-    starts = _remember(builder, ("previous", *context.readers), find)
-    return _draw_some(builder, starts, DeadEnd.NO_WHOLE_LIST)
-
-
 def _pool(found: Iterable[_T], name: Callable[[_T], str]) -> dict[str, tuple[_T, ...]]:
     """What is found by a name that each has."""
     pools: dict[str, list[_T]] = {}
@@ -292,38 +268,15 @@ def _pool(found: Iterable[_T], name: Callable[[_T], str]) -> dict[str, tuple[_T,
 
 
 def _iter_beside(builder: PlanBuilder, end: ListEnd) -> Iterator[EndBesideWork]:
-    """The works of a list by which a plan can name whoever's it is, when it goes on from one of its ends."""
-    traversals = builder.traversals
-    for maker in sorted(traversals.makers):
-        for _, named in end.whole.dates:
-            alone = list(traversals.graph.objects(named, maker)) == [end.owner]
-            if alone and named != end.work and traversals.nameable(named):
-                yield EndBesideWork(named, maker, end)
-
-
-def _iter_previous_works(builder: PlanBuilder, owner: str) -> Iterator[PreviousOfWork]:
-    traversals = builder.traversals
-    for whole in traversals.whole_lists(owner):
-        for date, named in whole.dates:
-            for one in traversals.next_of_lists(named) if traversals.nameable(named) else ():
-                if one.whole is not whole or one.later or has_unlisted_between(builder, owner, date, one.date):
-                    continue
-                if traversals.nameable(one.work) and list_last_partners(builder, named, one):
-                    yield PreviousOfWork(named, one)
-
-
-def list_last_partners(builder: PlanBuilder, named: str, previous: NextWork) -> set[tuple[str, str]]:
-    """Who had a part (a property) in what came just before for the last time, which somebody else alone had then, and
-    made more with its maker earlier: not only what came before that.
+    """The works of a list by which a plan can name whoever's it is, when it goes on from one of its ends: between the
+    two lies something to choose from.
     """
-    objects = builder.traversals.graph.objects
-    found = set()
-    for joint in builder.traversals.joint_works(previous.owner):
-        listed = [one for _, one in joint.whole.dates]
-        changed = joint.works[-1] == previous.work and len(objects(named, joint.credit)) == 1
-        if changed and not joint.largest and listed.index(joint.work) < listed.index(previous.work) - 1:
-            found.add((joint.credit, joint.partner))
-    return found
+    traversals = builder.traversals
+    works = [one for _, one in end.whole.dates]
+    for maker in sorted(traversals.makers):
+        for named in works[: -_BETWEEN - 1] if end.largest else works[_BETWEEN + 1 :]:
+            if list(traversals.graph.objects(named, maker)) == [end.owner] and traversals.nameable(named):
+                yield EndBesideWork(named, maker, end)
 
 
 def has_unlisted_between(builder: PlanBuilder, owner: str, when: Scalar, chosen: dt.date) -> bool:

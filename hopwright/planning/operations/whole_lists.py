@@ -18,7 +18,6 @@ from hopwright.planning.operations.operation_inputs import full_date
 from hopwright.planning.operations.starting_points import (
     draw_ends_beside,
     draw_list_ends,
-    draw_previous_works,
     has_unlisted_between,
     list_ends,
     list_makers,
@@ -103,15 +102,6 @@ def end_beside_work(builder: PlanBuilder, inputs: Sequence[StepOutput], context:
         if builder.admits(start.named) and builder.admits(start.end.work):
             builder.name(start.named)
             return _take(builder, start.write(), start.end.work)
-    raise PlanningDeadEnd(DeadEnd.NO_WHOLE_LIST)
-
-
-def previous_of_work(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """What whoever made a work that the plan names brought out just before: Truffaut's film before "Small Change"."""
-    for start in draw_previous_works(builder, context):
-        if builder.admits(start.named) and builder.admits(start.previous.work):
-            builder.name(start.named)
-            return _take(builder, start.write(), start.previous.work)
     raise PlanningDeadEnd(DeadEnd.NO_WHOLE_LIST)
 
 

@@ -87,9 +87,8 @@ _TOGETHER = 0.4
 _IN_ONE = 0.6
 """How often what two made is described within the question, rather than in a sentence before it; what two of one named
 work made always is, which is short."""
-_TOLD_BEFORE = 0.45
+_TOLD_BEFORE = 0.25
 """How often a sentence before the question says who two are that worked together."""
-_WENT_ON = ("went on working with", "kept working with")
 _WORKED = 0.25
 """How often the last that two made is asked for as that on which they last worked together."""
 _BY_NOUN = 0.7
@@ -196,13 +195,8 @@ class ComputationVerbaliser:
         raise ExpressionError(f"no words for {expression}")
 
     def _ask_next(self, form: NextOfList) -> str:
-        """`What was X's next feature film after "Bullitt"?`; of a named work, whose director a later hop looks up, `the
-        last feature film that the director of "Bullitt" made before it`.
-        """
+        """`What was X's next feature film after "Bullitt"?`"""
         noun, work = self._name_member(form), self._text.stated(form.reference)
-        if not form.reference.startswith("hop"):
-            maker = self._text.table.entity[form.maker].role
-            return f"What was the last {noun} that the {maker} of {work} made before it?"
         owner = self._list_joint(form).shared
         turn = f"next {noun} after" if form.later else f"last {noun} before"
         return f"What was {self._text.stated(owner)}'s {turn} {work}?"
@@ -341,9 +335,8 @@ class ComputationVerbaliser:
         """`film that X made with Y`; `film that the director and the editor of X made together` of one named work."""
         together = self._text.table.entity[members.property].together
         hidden = say == self._text.described and self._did_with(together, members)
-        if hidden and (beside := self._find_beside(members)) and self._is_told(beside):
-            said = _say_together(together, self._tell_beside(members, beside))
-            return said.replace("made together", "had made together") if isinstance(beside, NextOfList) else said
+        if hidden and (beside := self._find_beside(members)) and self._text.draw() < _TOLD_BEFORE:
+            return _say_together(together, self._tell_beside(members, beside))
         return self._fill_joint(together, members, say)
 
     def _tell_many(self, form: GroupSize) -> str:
@@ -375,34 +368,23 @@ class ComputationVerbaliser:
         said = template.replace(_WITH, f"{entry.preposition} {{o}}").replace("{s}", shared)
         return said.replace("{o}", partner)
 
-    def _name_beside(self, members: Members, beside: EndOfMaker | NextOfList, *, whole: bool = False) -> str:
+    def _name_beside(self, members: Members, beside: EndOfMaker, *, whole: bool = False) -> str:
         """Somebody who is found on what the other made first or last: `the editor of his feature debut`; `of his last
         one`, or of his last feature film where a sentence of its own says it as a `whole`.
         """
         entry, noun = self._text.table.entity[beside.property], self._name_member(beside) if whole else "one"
-        if isinstance(beside, NextOfList):
-            work = f"previous {noun.split()[-1]}"
-        elif beside.largest:
-            work = f"last {noun}"
-        else:
-            work = entry.debut or f"first {noun}"
+        work = f"last {noun}" if beside.largest else entry.debut or f"first {noun}"
         own = mark([self._text.find_subject(members.partner)], f"{self._say_own(members)} {work}")
         return mark([int(members.partner[3:])], f"the {self._text.table.entity[members.credit].role} of {own}")
 
-    def _tell_beside(self, members: Members, beside: EndOfMaker | NextOfList) -> str:
-        """`the two`, after a sentence that says who they are: `The director of "Marty" went on working with the editor
-        of his feature debut.`
+    def _tell_beside(self, members: Members, beside: EndOfMaker) -> str:
+        """`the two`, after a sentence that says who they are: `The director of "Marty" worked more than once with the
+        editor of his feature debut.`
         """
-        text, owner = self._text, [int(members.shared[3:])]
+        text = self._text
         partner = self._name_beside(members, beside, whole=True)
-        who, did = text.described(members.shared), self._pick(_WENT_ON)
-        if isinstance(beside, NextOfList):
-            work = text.described(text.find_named(members.shared))
-            who, did = f"For {mark(owner, f'{work}, its {text.call_short(members.shared)}')}", "replaced"
-        elif beside.largest:
-            did = "worked more than once with"
-        text.openings.append(f"{upper_first(who)} {did} {partner}.")
-        return mark([*owner, int(members.partner[3:])], "the two")
+        text.openings.append(f"{upper_first(text.described(members.shared))} worked more than once with {partner}.")
+        return mark([int(one[3:]) for one in (members.shared, members.partner)], "the two")
 
     def _tell_pair(self, form: Extreme, members: Members, together: str) -> str:
         """`the two`, after a sentence on two of one named work: `After "Marty" (1955), its director and its
@@ -418,17 +400,13 @@ class ComputationVerbaliser:
         text.openings.append(f"{when} {first} and {mark(partner, f'its {text.call_short(members.partner)}')} {did}.")
         return mark([*owner, *partner], "the two")
 
-    def _is_told(self, beside: EndOfMaker | NextOfList) -> bool:
-        """Whether a sentence before the question tells it: always of a previous film, else previous to what?"""
-        return isinstance(beside, NextOfList) or self._text.draw() < _TOLD_BEFORE
-
-    def _find_beside(self, members: Members) -> EndOfMaker | NextOfList | None:
-        """What the maker of a named work made first or last, or just before, on which the partner is found; None for a
-        partner who is found otherwise.
+    def _find_beside(self, members: Members) -> EndOfMaker | None:
+        """What the maker of a named work made first or last, on which the partner is found; None for a partner who is
+        found otherwise.
         """
         found = self._text.find_subject(members.partner)
         form = read_computation(self._text.step(f"hop{found}").derivation) if found else None
-        return form if isinstance(form, EndOfMaker | NextOfList) else None
+        return form if isinstance(form, EndOfMaker) else None
 
     def _did_with(self, template: str, members: Members) -> bool:
         """Whether both of two did the same, and did it `with` each other."""
@@ -530,8 +508,6 @@ class ComputationVerbaliser:
         """`On which feature film did X last work with Y?`, sometimes; empty where two did something else with it."""
         noun, _, did = self._text.table.entity[members.property].together.partition(" that ")
         if not members.partner or did != _MADE_WITH or self._text.draw() >= _WORKED:
-            return ""
-        if say == self._text.described and isinstance(self._find_beside(members), NextOfList):
             return ""
         asked = self._pick(WORKED_FRAMES).format(noun=noun, turn=form.turn())
         return self._fill_joint(asked, members, say)
