@@ -453,7 +453,7 @@ class FactInventor:
             else:
                 drawn = str(_draw_number(rng, offer["low"], offer["high"]))
             facts = {"subject": subject, "property": property, "value": drawn}
-            facts["datatype"] = "string" if words else "decimal"
+            facts["datatype"] = "decimal" if "low" in offer else "string"
             return LiteralFact.model_validate({**facts, "subject_label": "", "property_label": property})
         entry = self._table.literal[property]
         value, datatype = "", "decimal"
