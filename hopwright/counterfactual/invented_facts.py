@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from hopwright.counterfactual.option_passages import UntoldOption
 from hopwright.counterfactual.passage_clauses import VAGUE_NOUNS
-from hopwright.counterfactual.passage_frames import list_properties
+from hopwright.counterfactual.passage_frames import find_role, list_properties
 from hopwright.counterfactual.passage_phrases import list_role
 from hopwright.counterfactual.passages import (
     MOST_CREW,
@@ -45,11 +45,12 @@ from hopwright.wording.rules.rules_writer import EntityNaming
 
 # About so many facts make a passage of at least sixty words; those of works take more words each.
 _FACTS = 12
-_FACTS_OF_WORKS = (10, 12)
+_FACTS_OF_WORKS = (9, 11)
 # A long text counts as so many; so many letters make one.
 _LONG = 3
 _SENTENCE = 100
 _FILM = "film"
+_OF_FILMS = frozenset({"director", "writer", "photographer", "editor", "composer", "costumes", "designer", "cast"})
 _FIRST_FILMS = 1920
 _STORIES = frozenset({"films", "operas"})
 # So many are added even where a long list of works stands in a life, and a work has credits enough.
@@ -248,7 +249,8 @@ class FactInventor:
         if person and not calling and strip_proper(self.names.noun(plan.subject)) in VAGUE_NOUNS:
             calling = self._draw_words("callings", random.Random(f"{self._key}:{plan.subject}:calling"))
             self._callings[plan.subject] = calling
-        triplets = [*self._leave_out_death(plan, plan.triplets), *self._credit_maker(plan), *self._share(plan)]
+        kept = [one for one in plan.triplets if self._suits(one, plan.subject)]
+        triplets = [*self._leave_out_death(plan, kept), *self._credit_maker(plan), *self._share(plan)]
         literals = [*self._leave_out_death(plan, plan.literals)]
         if plan.subject not in self._listed and strip_proper(self.names.noun(plan.subject)) == _FILM:
             told = {one.property for one in triplets} | {one.property for one in literals}
@@ -314,6 +316,17 @@ class FactInventor:
         maker = _load()["list_makers"].get(listed.property, "")
         if maker and all(one.property != maker for one in plan.triplets):
             yield self._state(plan.subject, maker, listed.subject)
+
+    def _suits(self, one: Triplet, subject: str) -> bool:
+        """Whether a fact of the original belongs in an article: what no hop asks for is told of a film where its articles
+        have a place for it, and of a person where the person is its subject.
+        """
+        if one.property in self._asked or one.property in self._table.lists:
+            return True
+        if self.names.kind(subject) == "person":
+            return one.subject == subject
+        film = strip_proper(self.names.noun(subject)) == _FILM
+        return not film or (one.subject == subject and find_role(one.property) in _OF_FILMS)
 
     def _credit_stranger(self, subject: str) -> Triplet:
         """Who directed a film of nobody's list: no article leaves that out, and it tells nothing of the others."""

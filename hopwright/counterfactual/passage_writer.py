@@ -91,7 +91,9 @@ def _continue(
             continue
         yield text
         before = _begins(text)
-        reference.unclear = any(_is_unclear(clause, reference, kind) for clause in told)
+        # After a sentence about somebody else, an "it" is as far from what it means as from what stands between.
+        apart = reference.pronouns[0] == "it" and before != "it" and not text.lower().startswith(reference.others)
+        reference.unclear = apart or any(_is_unclear(clause, reference, kind) for clause in told)
 
 
 def _choose(

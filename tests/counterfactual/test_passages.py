@@ -114,7 +114,8 @@ def test_nobody_flies_into_space_before_there_were_rockets(twins: list[Item]) ->
 
 
 def test_every_life_says_what_its_subject_was(twins: list[Item], with_passages: list[Item]) -> None:
-    lives = [one.text for twin in twins for one in list_passages(twin) if re.search(r" (?:she|he) ", one.text)]
+    told = (one.text for twin in twins for one in list_passages(twin))
+    lives = [text for text in told if text[0] != '"' and re.search(r" (?:she|he|She|He) ", text)]  # no story of a film
     assert lives
     for text in lives:
         assert re.search(r" (?:is|was) an? [a-z]+", re.split(r"(?<=[a-z0-9])[.] ", text)[0]), text
@@ -309,11 +310,11 @@ def test_wrong_options_of_films_and_people_are_told_of(twins: list[Item]) -> Non
 def test_passages_of_twins_are_prose_of_some_length(twins: list[Item]) -> None:
     texts = [passage.text for twin in twins for passage in list_passages(twin)]
     lengths = sorted(len(text.split()) for text in texts)
-    assert 55 <= lengths[len(lengths) // 2] <= 75
+    assert 80 <= lengths[len(lengths) // 2] <= 105
     long = [text for text in texts if len(text.split()) > 120]  # all operas of somebody who wrote thirty
     short = [text for text in long if text.count("\"") < 24 and text.count(", ") < 6]
     assert all(len(text.split()) <= 150 for text in short), short  # who stands in several series
-    assert len(long) < 0.02 * len(texts)
+    assert len(long) < 0.05 * len(texts)
     for text in texts:
         assert text[0] == '"' or text[0].isupper() or text[0].isdigit()
         assert text.endswith((".", '."')) and ".." not in text and "  " not in text and "{" not in text

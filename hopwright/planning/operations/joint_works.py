@@ -159,8 +159,8 @@ def _choose(builder: PlanBuilder, context: OperationContext, options: Iterable[_
             continue
         if not _is_found_as_maker(builder, owner, joint.owner, joint.work) or _is_stated(builder, owner, joint):
             continue
-        # Two are enough where the question names neither of them.
-        fewest = FEWEST_CHOSEN_FROM - set(joint.works).isdisjoint(builder.topics)
+        # Two are enough where the question neither names nor finds one of them.
+        fewest = FEWEST_CHOSEN_FROM - (not _list_known(builder, joint))
         if len(joint.works) < fewest or joint.date.year >= REMEMBERED or not _leaves_choice(builder, joint):
             continue
         builder.name(*named)

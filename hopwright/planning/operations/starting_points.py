@@ -273,10 +273,12 @@ def _iter_beside(builder: PlanBuilder, end: ListEnd) -> Iterator[EndBesideWork]:
     """
     traversals = builder.traversals
     works = [one for _, one in end.whole.dates]
-    for maker in sorted(traversals.makers):
-        for named in works[: -_BETWEEN - 1] if end.largest else works[_BETWEEN + 1 :]:
-            if list(traversals.graph.objects(named, maker)) == [end.owner] and traversals.nameable(named):
-                yield EndBesideWork(named, maker, end)
+    objects, makers = traversals.graph.objects, sorted(traversals.makers)
+    for named in works[: -_BETWEEN - 1] if end.largest else works[_BETWEEN + 1 :]:
+        # Who wrote what he directed is its director.
+        maker = next((one for one in makers if list(objects(named, one)) == [end.owner]), "")
+        if maker and traversals.nameable(named):
+            yield EndBesideWork(named, maker, end)
 
 
 def has_unlisted_between(builder: PlanBuilder, owner: str, when: Scalar, chosen: dt.date) -> bool:
@@ -320,14 +322,16 @@ def _is_first_of_all(builder: PlanBuilder, end: ListEnd) -> bool:
 
 
 def list_end_partners(builder: PlanBuilder, owner: str, work: str, *, largest: bool) -> set[tuple[str, str]]:
-    """Who alone had a part (a property) in what an owner made first, or last, and made more with them, of which the
-    other end is certain.
+    """Who alone had a part (a property) in what an owner made first, or last, and made enough with them to choose from,
+    of which the other end is certain.
     """
     objects = builder.traversals.graph.objects
     return {
         (joint.credit, joint.partner)
         for joint in builder.traversals.joint_works(owner)
-        if joint.largest is not largest and list(objects(work, joint.credit)) == [joint.partner]
+        if joint.largest is not largest
+        and len(joint.works) >= FEWEST_CHOSEN_FROM
+        and list(objects(work, joint.credit)) == [joint.partner]
     }
 
 

@@ -197,6 +197,8 @@ class ComputationVerbaliser:
     def _ask_next(self, form: NextOfList) -> str:
         """`What was X's next feature film after "Bullitt"?`"""
         noun, work = self._name_member(form), self._text.stated(form.reference)
+        if not form.reference.startswith("hop"):
+            return f"What was {self._name_beside_named(form)}?"
         owner = self._list_joint(form).shared
         turn = f"next {noun} after" if form.later else f"last {noun} before"
         return f"What was {self._text.stated(owner)}'s {turn} {work}?"
@@ -206,8 +208,16 @@ class ComputationVerbaliser:
         maker = f"the {self._text.table.entity[form.maker].role} of {self._text.stated(form.reference)}"
         return f"{self._name_member(form)} by {maker}"
 
+    def _name_beside_named(self, form: NextOfList) -> str:
+        """`the last feature film that the director of "Bullitt" made before it`: plans of older runs ask for it."""
+        maker = f"the {self._text.table.entity[form.maker].role} of {self._text.stated(form.reference)}"
+        end, side = ("first", "after") if form.later else ("last", "before")
+        return f"the {end} {self._name_member(form)} that {maker} made {side} it"
+
     def _describe_next(self, form: NextOfList, frames: Sequence[str]) -> str:
         """`the feature film that X made right after his last collaboration with the editor of Y`."""
+        if not form.reference.startswith("hop"):
+            return self._name_beside_named(form)
         members = self._list_joint(form)
         end, side = ("last", "right after") if form.later else ("first", "just before")
         partner = (

@@ -117,7 +117,6 @@ WORKED_FRAMES = (
 NEXT_FRAMES = (
     "Which {noun} did {owner} make {side} {beside}?",
     "What {noun} did {owner} make {side} {beside}?",
-    "What was the {noun} that {owner} made {side} {beside}?",
 )
 """What comes next in a list of works after, or before, what two made together."""
 
