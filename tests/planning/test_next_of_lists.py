@@ -14,7 +14,7 @@ from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.computation_forms import Extreme, NextOfList, read_computation, read_form
 from hopwright.planning.expressions import evaluate
 from hopwright.planning.traversals import GraphTraversals
-from hopwright.records import Hop, Item
+from hopwright.records import Hop, Item, Lookup
 from hopwright.wording.llm.computed import describe_computation
 from tests.drafts import draft_ways, find_forms
 
@@ -114,3 +114,19 @@ def test_options_came_out_before_the_answer_and_after_it(
 
 def _list_options(hop: Hop) -> list[str]:
     return [one.id for one in hop.distractors if one.id]
+
+
+def test_whoever_does_not_go_on_finds_an_option(sample: GraphStore) -> None:
+    """Who scored the last film of two is offered as who scored the next, if nobody scored the one that is named so."""
+    facts = GraphFacts(sample, TABLE)
+    offered = []
+    for item in draft_ways(sample, "chain", "lead joint-with-named next-after-joint extend", 200):
+        last, final = item.hops[1], item.hops[3]
+        assert isinstance(final.derivation, Lookup) and isinstance(item.hops[0].derivation, Lookup)
+        held, named = (
+            facts.objects(one, final.derivation.property)
+            for one in (last.answer_id or "", item.hops[0].derivation.subject)
+        )
+        if len(held) == 1 and held[0] != final.answer_id and held[0] not in named:
+            offered.append(held[0] in _list_options(final))
+    assert len(offered) > 10 and sum(offered) / len(offered) > 0.85
