@@ -87,7 +87,7 @@ _TOGETHER = 0.4
 _IN_ONE = 0.6
 """How often what two made is described within the question, rather than in a sentence before it; what two of one named
 work made always is, which is short."""
-_TOLD_BEFORE = 0.25
+_TOLD_BEFORE = 0.4
 """How often a sentence before the question says who two are that worked together."""
 _WORKED = 0.25
 """How often the last that two made is asked for as that on which they last worked together."""
