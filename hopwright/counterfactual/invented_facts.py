@@ -318,8 +318,8 @@ class FactInventor:
             yield self._state(plan.subject, maker, listed.subject)
 
     def _suits(self, one: Triplet, subject: str) -> bool:
-        """Whether a fact of the original belongs in an article: what no hop asks for is told of a film where articles on
-        films have a place for it, and of a person who is its subject.
+        """Whether a fact of the original belongs in an article: what no hop asks for is told of a film where articles
+        on films have a place for it, and of a person who is its subject.
         """
         if one.property in self._asked or one.property in self._table.lists:
             return True

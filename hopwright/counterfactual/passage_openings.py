@@ -129,7 +129,7 @@ class Opener:
         # A life begins with a birth.
         start = {find_role(property) for property in list_role("first")}
         fitting = [one for one in fitting if start & set(one.roles)] or fitting
-        # What tells a genre or a year alone leaves the rest to a string of short sentences.
+        # What tells a year alone leaves the rest to a string of short sentences.
         fitting = [one for one in fitting if len(one.roles) > 1] or fitting
         groups = self._family.groups
         weights = [sum(2.0 if not groups.get(role, 1) else 1.0 for role in one.roles) ** 0.7 for one in fitting]
