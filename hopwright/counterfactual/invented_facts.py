@@ -60,12 +60,9 @@ _MODERN = 1850
 _EXTENDED = frozenset({"organization", "team", "transport"})
 _REGNAL = re.compile(r"\b[IVX]+\b")
 _DATED = frozenset({"work", "event", "competition", "transport"})
-_SUBJECT = re.compile(r"\{[Hh]e\}")
-_NUMBERED = re.compile(r"\[([^|\]]+)\|([^|\]]+)\]")
 _PRONOUNS = {
-    "he": ("he", "him", "his", "himself"),
-    "she": ("she", "her", "her", "herself"),
-    "they": ("they", "them", "their", "themselves"),
+    "he": {"he": "he", "him": "him", "his": "his", "himself": "himself"},
+    "she": {"he": "she", "him": "her", "his": "her", "himself": "herself"},
 }
 _YEAR = re.compile(r"(?<!\d)(?:1[0-9]{3}|20[0-9]{2})(?!\d)")
 _SETTLED = frozenset({"municipality", "commune", "settlement", "suburb", "neighbourhood"})
@@ -259,7 +256,8 @@ class FactInventor:
         wanted = _FACTS
         if self.names.kind(plan.subject) == "work":
             wanted = random.Random(f"{self._key}:{plan.subject}:length").randint(*_FACTS_OF_WORKS)
-        missing = max(wanted - len(triplets) - len(literals), _LEAST)
+        least = _LEAST if person or self.names.kind(plan.subject) == "work" else 0
+        missing = max(wanted - len(triplets) - len(literals), least)
         for fact in self._invent(plan):
             if missing <= 0:
                 break
@@ -271,12 +269,13 @@ class FactInventor:
         return replace(plan, gender=gender, calling=calling, triplets=tuple(triplets), literals=tuple(literals))
 
     def _leave_out_death(self, plan: PassagePlan, facts: Sequence[_Fact]) -> Iterator[_Fact]:
-        """The facts without a death that no hop rests on, where a work that the passages date came out after it."""
+        """The facts without a death that no hop rests on, where a work that the passages date came out later, say."""
         deaths = {*list_role("death")} - self._asked
-        when = [read_year(one.value) for one in plan.literals if one.property in deaths]
-        years = [*self._list_years(plan), LAST_YEAR - 1]  # nobody reads of somebody who died this year
-        late = any(died is not None and max(years) > died for died in when) if len(years) > 1 else False
-        yield from (one for one in facts if not late or one.property not in deaths)
+        died = [read_year(one.value) or LAST_YEAR for one in plan.literals if one.property in deaths]
+        until = max(self._list_years(plan), default=0)
+        # Of a death in the present year nobody has read.
+        known = all(until <= year < LAST_YEAR for year in died)
+        yield from (one for one in facts if known or one.property not in deaths)
 
     def tell_of(self, option: UntoldOption) -> PassagePlan:
         """A plan about somebody or something made up of which a wrong option is true."""
@@ -611,14 +610,9 @@ def _deal(deck: list[str], part: Sequence[str], rng: random.Random) -> str:
 
 
 def _tell_of(hero: str, pronoun: str, plot: str) -> str:
-    """A plot with its protagonist put in: {hero}, {he}, and [finds|find] for one or for several."""
-    forms = {"he": _PRONOUNS[pronoun][0], "him": _PRONOUNS[pronoun][1], "his": _PRONOUNS[pronoun][2], "hero": hero}
-    forms["himself"] = _PRONOUNS[pronoun][3]
-    told = _NUMBERED.sub(lambda match: match[2 if pronoun == "they" else 1], plot)
-    first, _, second = told.partition(". ")
-    if "{hero}" not in second and "{Hero}" not in second:  # others have come in, whom a pronoun could mean
-        told = f"{first}. {_SUBJECT.sub(lambda match: match[0].replace('e}', 'ero}'), second, count=1)}"
-    return told.format(**forms, **{name.capitalize(): sentence(form) for name, form in forms.items()})
+    """A plot with its protagonist put in for {hero}, {he} and the like; with a capital where the place has one."""
+    forms = {"hero": hero, **_PRONOUNS[pronoun]}
+    return plot.format(**forms, **{name.capitalize(): sentence(form) for name, form in forms.items()})
 
 
 @functools.cache
