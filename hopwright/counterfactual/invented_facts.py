@@ -45,7 +45,7 @@ from hopwright.wording.rules.rules_writer import EntityNaming
 
 # About so many facts make a passage of at least sixty words; those of works take more words each.
 _FACTS = 12
-_FACTS_OF_WORKS = (9, 11)
+_FACTS_OF_WORKS = (8, 11)
 # A long text counts as so many; so many letters make one.
 _LONG = 3
 _SENTENCE = 100
@@ -318,12 +318,12 @@ class FactInventor:
 
     def _suits(self, one: Triplet, subject: str) -> bool:
         """Whether a fact of the original belongs in an article: what no hop asks for is told of a film where articles
-        on films have a place for it, and of a person who is its subject.
+        on films have a place for it, and so of a person who is its subject.
         """
         if one.property in self._asked or one.property in self._table.lists:
             return True
         if self.names.kind(subject) == "person":
-            return one.subject == subject
+            return one.subject == subject and bool(find_role(one.property))
         film = strip_proper(self.names.noun(subject)) == _FILM
         return not film or (one.subject == subject and find_role(one.property) in _OF_FILMS)
 

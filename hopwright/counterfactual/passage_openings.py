@@ -18,6 +18,8 @@ from hopwright.text.articles import article
 _MENTION = re.compile(r"\{(?:s|it|its)\}")
 _SLOT = re.compile(r"\{(\w+)\}")
 _FORMS: frozenset[str] = frozenset(get_args(Form))
+_SENTENCES = frozenset({"beginnings", "habits", "afterwards", "plot", "shoot", "aftermath", "staging"})
+"""What is told in whole sentences, which are no part of another."""
 _OF_CLASS = (
     "{phrase} {is} {an} {post}",
     "{phrase}, {an} {post}, {verb}",
@@ -168,7 +170,8 @@ class Opener:
 
     def _take(self, clauses: list[Clause], forms: Sequence[str]) -> list[str]:
         """Wordings of as many clauses in these forms, taken out of the clauses; none where not all can be had."""
-        for told in itertools.permutations(clauses, len(forms)):
+        parts = [one for one in clauses if find_role(one.about) not in _SENTENCES]
+        for told in itertools.permutations(parts, len(forms)):
             wordings = [getattr(clause, form) for clause, form in zip(told, forms, strict=True)]
             if all(wordings):
                 for clause in told:

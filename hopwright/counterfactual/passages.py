@@ -49,6 +49,7 @@ _SETTLED = frozenset(
 _SENSELESS = {"country": "not_of_countries", "transport": "not_of_transport", "work": "not_of_works"}
 """Kinds of subjects of which some properties say nothing that makes sense."""
 _ENTITY = re.compile(r"^Q[0-9A-Za-z_]+$")
+_WHOLE_LIST = re.compile(r"\ball\((P\d+), ")
 _HOP = re.compile(r"^hop([1-8])$")
 
 
@@ -352,7 +353,11 @@ def list_rivals(item: Item) -> dict[str, list[RivalFact]]:
             continue
         chosen = item.hops[int(taken[1]) - 1]
         if isinstance(chosen.derivation, Compute):
-            for subject in dict.fromkeys(one.subject for one in chosen.evidence.literals):
+            dated = [one.subject for one in chosen.evidence.literals]
+            # Were the asked told of what two made alone, nobody would have to find out what that is.
+            whole = _WHOLE_LIST.search(chosen.derivation.expression)
+            listed = [one.object for one in chosen.evidence.triplets if whole and one.property == whole[1]]
+            for subject in dict.fromkeys((*dated, *listed)):
                 if subject != chosen.answer_id:
                     found.setdefault(subject, []).append(RivalFact(derivation.property, hop.answer_id))
     return found

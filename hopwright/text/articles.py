@@ -97,7 +97,7 @@ _NOT_ORGANISATION = re.compile(
 _NOT_AWARD = re.compile(
     r"^(Knight|Officer|Commander|Companion|Fellow|Honorary|Doctor|Hero|People's|Honou?red|Merited"
     r"|Member|Dame"
-    r"|Chevalier|Grand Officer|Time Person|Person of|Righteous|Gold(en)? Record|MVP|Homelands|Sir"
+    r"|Chevalier|Grand Officer|Time Person|Person of|Righteous|Gold(en)? Record|MVP|Homelands|Sir\b"
     r"|Ordinary Member)"
 )
 _COMPETITION_BARE = re.compile(
