@@ -18,17 +18,17 @@ from hopwright.reporting.run_summary import summary_lines
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
     "hw-40f7308a159d11f6",
-    "hw-88e6bdd60ef70ef7",
-    "hw-9702e4be7f5e8f4d",
-    "hw-4e69f5da39743df7",
-    "hw-0acf893733a7d0a4",
-    "hw-200993768dbf48a6",
-    "hw-1d636f7f20925126",
-    "hw-bce1a2edc2f93c8f",
-    "hw-58b207d5c1c884f0",
-    "hw-db99823a297d3c82",
-    "hw-98f94a002c214a05",
-    "hw-f78247fc8574a252",
+    "hw-0986cc9ecdfa58a8",
+    "hw-0d239324ea5e6eb7",
+    "hw-4fe957d285c96230",
+    "hw-2999bae0915cfa27",
+    "hw-d7bb2e87a781d221",
+    "hw-2b5d71716d0d0313",
+    "hw-9ce9176dd20248d7",
+    "hw-c7476eb84e635611",
+    "hw-3ca180c149f34bec",
+    "hw-aba7df86fb32f69b",
+    "hw-57e30396b4901cc9",
 )
 FIRST_RUN = "Then the pipeline runs stage by stage and ends like this:\n\n```\n"
 """What stands on the page before the output of a run."""
