@@ -337,7 +337,7 @@ class FactInventor:
         """When a film of nobody's list came out: in a year that another film has, or near it."""
         rng = random.Random(f"{self._key}:{subject}:released")
         years = sorted({year for held in self._years.values() for year in held if year > _FIRST_FILMS}) or [1970]
-        year = min(rng.choice(years) + rng.randint(-2, 2), LAST_YEAR)
+        year = min(rng.choice(years) + rng.randint(-2, 2), LAST_YEAR - 2)
         entry = self._table.literal[self._table.roles.release]
         value = {"value": f"{year:04d}-01-01T00:00:00Z", "datatype": "dateTime", "subject_label": ""}
         return LiteralFact.model_validate(

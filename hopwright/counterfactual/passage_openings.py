@@ -134,7 +134,8 @@ class Opener:
         # What tells a year alone leaves the rest to a string of short sentences.
         fitting = [one for one in fitting if len(one.roles) > 1] or fitting
         groups = self._family.groups
-        weights = [sum(2.0 if not groups.get(role, 1) else 1.0 for role in one.roles) ** 0.7 for one in fitting]
+        told = [sum(2.0 if not groups.get(role, 1) else 1.0 for role in one.roles) for one in fitting]
+        weights = [max(one, 0.1) ** 0.7 for one in told]
         frame = self._rng.choices(fitting, weights)[0]
         for role in frame.roles:
             clauses.remove(held[role])
