@@ -18,17 +18,17 @@ from hopwright.reporting.run_summary import summary_lines
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
     "hw-40f7308a159d11f6",
-    "hw-0986cc9ecdfa58a8",
-    "hw-0d239324ea5e6eb7",
-    "hw-4fe957d285c96230",
-    "hw-2999bae0915cfa27",
-    "hw-d7bb2e87a781d221",
+    "hw-88e6bdd60ef70ef7",
     "hw-2b5d71716d0d0313",
-    "hw-9ce9176dd20248d7",
-    "hw-c7476eb84e635611",
-    "hw-3ca180c149f34bec",
-    "hw-aba7df86fb32f69b",
-    "hw-57e30396b4901cc9",
+    "hw-4fe957d285c96230",
+    "hw-75466c987d55669f",
+    "hw-d7bb2e87a781d221",
+    "hw-33d60d7e339cbe71",
+    "hw-81996ccabc54275b",
+    "hw-e20f2fdce2ea6b54",
+    "hw-a08467118aff6be1",
+    "hw-3574d858cef15f0e",
+    "hw-67b041f929f2773c",
 )
 FIRST_RUN = "Then the pipeline runs stage by stage and ends like this:\n\n```\n"
 """What stands on the page before the output of a run."""
