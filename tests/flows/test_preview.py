@@ -70,7 +70,8 @@ def test_the_notebooks_lines_do_what_the_page_says(
     monkeypatch.setattr("hopwright.stages.workbench.make_sample_store", lambda: sample_folder)
     names: dict[str, Any] = {}
     exec(code, names)
-    assert 1 <= len(names["items"]) <= 3 == len(names["plans"])
+    assert 1 <= len(names["items"]) <= 8 == len(names["plans"])
+    assert len(names["items"]) + len(names["bench"].rejected) == 8
     assert isinstance(names["bench"], Workbench)
     said = capsys.readouterr().out
     assert said.count("→") == len(names["items"])

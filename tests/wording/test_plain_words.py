@@ -10,7 +10,7 @@ from hopwright.checks.case import CheckedItem
 from hopwright.checks.grammar import find_form_problems
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
-from hopwright.wording.llm.directions import find_sides
+from hopwright.wording.llm.directions import find_sides, find_wrong_age
 from hopwright.wording.llm.text_constraints import TextConstraintBuilder, TextConstraints
 from hopwright.wording.llm.vocabulary import Vocabulary
 from hopwright.wording.llm.wording_checks import find_unexpected_names
@@ -50,3 +50,15 @@ def test_a_title_that_asks_ends_a_question(sample: GraphStore) -> None:
     case = CheckedItem(draft_items(sample)[0])
     assert list(find_form_problems('Who directed the film "Who\'s Afraid of Virginia Woolf?"', case)) == []
     assert list(find_form_problems('Who directed the film "Boom!"', case)) == ["does not end with a question mark"]
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("How old did the player honoured at the end of the ◦ live to be?", True),
+        ("How old was the player at the end of that year, when he died?", False),
+        ("Which age did the player reach in the year he died?", False),
+    ],
+)
+def test_the_end_of_a_named_event_is_not_the_end_of_a_year(text: str, right: bool) -> None:
+    assert (find_wrong_age(frozenset({"on a day"}), text) == "") is right

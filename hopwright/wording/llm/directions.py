@@ -45,6 +45,8 @@ _REACHED = re.compile(
     r"|\b(?:how old|what age) did\b[^?]*\bbecome\b",
     re.IGNORECASE,
 )
+_EVENT_ENDED = re.compile(r"\b(?:end|close) of (?:the )?◦", re.IGNORECASE)
+"""The end of something that has a name, such as `the end of the 1977 Stanley Cup Finals`; names are masked here."""
 _THEN = re.compile(r"\b(?:how old|(?:what|which) age) (?:was|were)\b|\bage (?:was|were)\b", re.IGNORECASE)
 """The age at a moment, whoever else turned an age in the same question."""
 _ENDED = re.compile(r"\b(?:(?:end|close) of|to (?:its|an|the) (?:end|close)|birthdays?)\b", re.IGNORECASE)
@@ -116,7 +118,7 @@ def find_wrong_age(ages: frozenset[Age], text: str) -> str:
             return (
                 "ask for the age reached in that year (`turn`, `reach`, `at the end of the year`), not on a day of it"
             )
-    if "on a day" in ages and (_REACHED.search(rest) or _DIFFERENCE.search(rest)):
+    if "on a day" in ages and (_REACHED.search(_EVENT_ENDED.sub(" ", rest)) or _DIFFERENCE.search(rest)):
         return "ask for the age on that very day, not for the age reached in its year"
     return ""
 
