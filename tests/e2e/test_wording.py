@@ -24,7 +24,7 @@ RATES = (
 )  # fmt: skip
 MODEL = "tests.wording.fallible_model"
 IN_FLIGHT = 16
-ITEMS = 16
+ITEMS = 24
 PRICES = 'dated = "2026-11-20"\n[models.tiny]\ninput = 1000.0\noutput = 1000.0\n'
 
 
@@ -106,8 +106,8 @@ def test_it_ends_with_the_items_asked_for_and_tells_what_was_wrong(undisturbed: 
 def test_so_it_does_in_the_other_format(retrieved: Path, tmp_path: Path, prefect_api: str) -> None:
     home = shutil.copytree(retrieved, tmp_path / "h")
     with serve(MODEL, *RATES) as url:
-        child = start(home, url, prefect_api, "--writer", "anthropic", "--items", "14", kind="anthropic")
-        check_report(home, finish(child), read_stats(url), 14)
+        child = start(home, url, prefect_api, "--writer", "anthropic", "--items", "20", kind="anthropic")
+        check_report(home, finish(child), read_stats(url), 20)
 
 
 def test_a_model_that_refuses_everything_ends_the_run_in_one_line(
@@ -127,7 +127,7 @@ def test_a_budget_stops_it_and_a_higher_one_continues(
     whole, taken, told = undisturbed
     home = shutil.copytree(retrieved, tmp_path / "h")
     with serve(MODEL, *RATES) as url:
-        stopped = finish(start(home, url, prefect_api, "--items", str(ITEMS), "--budget", "100"))
+        stopped = finish(start(home, url, prefect_api, "--items", str(ITEMS), "--budget", "150"))
         assert stopped["error"].startswith("stopped before the budget of 150.00 dollars is exceeded")
         assert 0 < read_stats(url)["answers"] < told["answers"]
         assert finish(start(home, url, prefect_api, "--items", str(ITEMS), "--budget", "5000")) == taken

@@ -34,7 +34,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--writer", default="openai")
     parser.add_argument("--items", type=int, default=0)
-    parser.add_argument("--drafts", type=int, default=300)
+    parser.add_argument("--drafts", type=int, default=200)
     parser.add_argument("--budget", type=float, default=0)
     options = parser.parse_args()
     retrieve()

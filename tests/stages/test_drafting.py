@@ -184,6 +184,18 @@ def test_the_same_is_chosen_once_by_itself_and_once_on_the_way() -> None:
     }
 
 
+def test_what_may_have_all_is_not_held_to_the_number_asked_for() -> None:
+    """A graph of films is about films: more than the items asked for are ready, for those that a model refuses."""
+    words = "Alma Bror Curt Dina Eskil Fanny Gun Hugo Inga Jens".split()
+    drafts = [
+        DraftKey(slot, f"id{slot}", "chain", str(slot), f"{words[slot % 10]} {slot} asks what?", frame="one", domain="Film")
+        for slot in range(40)
+    ]  # fmt: skip
+    assert select(drafts, max_answer_share=1.0, items=24) == {}
+    half = select(drafts, max_answer_share=1.0, max_frame_share=0.5, items=24)
+    assert len(drafts) - len(half) == 12 and {check for check, _ in half.values()} == {"frame_share"}
+
+
 def test_few_questions_ask_for_the_end_of_a_series() -> None:
     words = "Alma Bror Curt Dina Eskil Fanny Gun Hugo Inga Jens".split()
     drafts = [
