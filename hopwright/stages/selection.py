@@ -236,7 +236,7 @@ def select(
                 counts[name] += 1
                 share, fewest = limit.find_most(name)
                 allowed = max(fewest, math.floor((size if limit.of_kept else total) * share))
-                # Of what may have all, no number is too many: what a model refuses is made up for by what comes after it.
+                # Of what may have all, more are kept than asked for: they replace what a model refuses.
                 if share < 1.0 and counts[name] > allowed:
                     dropped[draft.slot] = (limit.check, limit.reason.format(allowed=allowed, name=name))
                     continue

@@ -188,9 +188,9 @@ def test_what_may_have_all_is_not_held_to_the_number_asked_for() -> None:
     """A graph of films is about films: more than the items asked for are ready, for those that a model refuses."""
     words = "Alma Bror Curt Dina Eskil Fanny Gun Hugo Inga Jens".split()
     drafts = [
-        DraftKey(slot, f"id{slot}", "chain", str(slot), f"{words[slot % 10]} {slot} asks what?", frame="one", domain="Film")
+        DraftKey(slot, f"id{slot}", "chain", f"{slot}", f"{words[slot % 10]} {slot} asks?", frame="one", domain="Film")
         for slot in range(40)
-    ]  # fmt: skip
+    ]
     assert select(drafts, max_answer_share=1.0, items=24) == {}
     half = select(drafts, max_answer_share=1.0, max_frame_share=0.5, items=24)
     assert len(drafts) - len(half) == 12 and {check for check, _ in half.values()} == {"frame_share"}
