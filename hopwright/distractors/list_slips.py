@@ -8,12 +8,11 @@ from collections.abc import Callable, Collection, Sequence
 from hopwright.knowledge.facts import Facts
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.planning.computation_forms import EndOfMaker, Extreme, Members, NextOfList, read_computation
+from hopwright.planning.traversals import MOST_YEARS_APART
 from hopwright.records import Derivation, Hop
 
 _EARLIER = (1, 2)
 """How many wrong options are earlier than the right one, as often as each shall be drawn."""
-_MOST_YEARS_APART = 14
-"""What came out longer before the right one, or after it, is dropped by its date alone."""
 _OPTIONS = 3
 """Wrong options of a question."""
 
@@ -55,7 +54,7 @@ class ListSlips:
         ranked = [
             one
             for when, one in sorted((when, one) for one, when in dated.items())
-            if abs(_read_year(when) - own_year) <= _MOST_YEARS_APART
+            if abs(_read_year(when) - own_year) <= MOST_YEARS_APART
             and (not bounds or one == hop.answer_id or (when > min(bounds) if after else when < max(bounds)))
         ]
         own = ranked.index(hop.answer_id)

@@ -592,6 +592,8 @@ class DistractorMaker:
                 if task.asked and not self._lists.is_between(hop, choice[: FEWEST_COMPARED - 1]):
                     return OptionShortage("comparison", "nothing on either side of the answer can be offered")
                 choice = choice[:_NEXT_IN_LIST]
+                if len(choice) < FEWEST_COMPARED - 1:
+                    return OptionShortage("conditions", f"{len(choice)} others of its list came out near it, not three")
                 # So many of what the two made and of what lies beyond, or earlier and later ones, as were drawn.
                 fixed = min(3, len(choice))
             if outsiders and choice:

@@ -64,6 +64,8 @@ class UsableLiteral(NamedTuple):
     entry: LiteralProperty
 
 
+MOST_YEARS_APART = 14
+"""What came out longer before the right one of a list, or after it, is dropped by its date alone."""
 _APART = dt.timedelta(days=60)
 """What came out nearer to each other came out the other way round elsewhere, or was made the other way round."""
 

@@ -93,7 +93,7 @@ class TargetParameters(Parameters):
         "held back likewise.",
     )
     renown: float = Field(
-        default=3.5,
+        default=3.0,
         ge=0,
         le=5,
         title="Largest renown",

@@ -46,7 +46,7 @@ _FEWEST_ALIKE = 8
 """So many of one frame are kept in any set, however small."""
 _MOST_ENDING = 0.2
 """The largest share of the drafts that ends with one look-up."""
-_MOST_OPENING, _FEWEST_OPENING = 0.5 * MOST_OPENING, 4
+_MOST_OPENING, _FEWEST_OPENING = 0.75 * MOST_OPENING, 4
 """The largest share of what is kept that begins with the same words, less than the scorecard asks of a release, for
 voters may drop more of the others; and how many are kept in any set, however small.
 """
@@ -54,7 +54,7 @@ _MOST_OF_END = (0.02, 4)
 """The largest share of the drafts that asks for the first or the last of several members of one series, such as the
 Tours de France, and how many are kept in any set, however small."""
 _MOST_STEPS = {
-    "choose by a moment": (0.003, 0),
+    "choose by a moment": (0.1, 12),
     "ask for the end of a series": (0.003, 0),
     "ask for the same as of another": (0.003, 0),
     "begin with somebody's first or last film": (0.15, 16),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from hopwright.planning.computation_forms import EndOfMaker, Extreme, NextOfList, read_computation
@@ -21,11 +21,11 @@ from hopwright.planning.operations.lookahead import (
 from hopwright.planning.operations.starting_points import draw_joint_works, has_unlisted_between
 from hopwright.planning.operations.whole_lists import states_year
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
-from hopwright.planning.traversals import JointCount, JointWork
+from hopwright.planning.traversals import MOST_YEARS_APART, Edge, JointCount, JointWork
 from hopwright.records import Lookup
 
 _T = TypeVar("_T")
-_FEWEST_BESIDE = 3
+FEWEST_BESIDE = 3
 """So many others of a list must be left to be taken for what is chosen from it."""
 _Option = tuple[JointWork, str, str]
 """With what the owner of the list and the partner are referred to."""
@@ -94,13 +94,12 @@ def next_after_joint(builder: PlanBuilder, inputs: Sequence[StepOutput], context
     (when,) = builder.traversals.facts.scalars(found.entity, chosen.property)
     if not chosen.largest and chosen.members.credit in builder.traversals.roles.crew:
         raise PlanningDeadEnd(DeadEnd.NOTHING_TOGETHER)  # before they designed a film for him, some drew for another
-    last = not context.readers
     for one in builder.traversals.next_of_lists(found.entity):
         if one.later is not chosen.largest or one.whole.property != chosen.members.property:
             continue
         if not builder.admits(one.work) or not builder.traversals.nameable(one.work) or not suits(one.work):
             continue
-        if last and one.work in (one.whole.dates[0][1], one.whole.dates[-1][1]):
+        if one.work in (one.whole.dates[0][1], one.whole.dates[-1][1]):
             continue  # what somebody made last of all is offered beside nothing that is later
         if has_unlisted_between(builder, one.owner, when, one.date):
             continue
@@ -182,7 +181,45 @@ def _leaves_choice(builder: PlanBuilder, joint: JointWork) -> bool:
     left = _list_beyond(joint, bound)
     if not set(joint.works).isdisjoint(builder.topics) and sum(one in joint.works for one in left) < FEWEST_THEIRS:
         return False  # of one film that they made before the one that is named, it is the first anyway
-    return len(left) > _FEWEST_BESIDE and bool(_list_beyond(joint, joint.date))
+    return len(left) > FEWEST_BESIDE and bool(_list_beyond(joint, joint.date))
+
+
+def accept_of_joint(builder: PlanBuilder, state: StepOutput) -> Callable[[Edge], bool] | None:
+    """Which facts are asked of the first or the last that two made; None of anything else.
+
+    Whoever takes another of the list for it finds something else, among what lies on either side, and three such things
+    in all: they are the wrong options.
+    """
+    form = read_computation(builder.find_derivation(state.ref))
+    if not isinstance(form, Extreme) or form.members is None or not form.members.partner:
+        return None
+    (joint,) = (
+        one
+        for owner in builder.traversals.graph.subjects(form.members.property, state.entity)
+        for one in builder.traversals.joint_works(owner)
+        if (one.work, one.credit, one.largest) == (state.entity, form.members.credit, form.largest)
+    )
+    known = _list_known(builder, joint)
+    near = {
+        one: date
+        for date, one in joint.whole.dates
+        if one not in (joint.work, *builder.topics)
+        and abs(date.year - joint.date.year) <= MOST_YEARS_APART
+        and (not known or (date > min(known) if joint.largest else date < max(known)))
+    }
+    objects = builder.traversals.graph.objects
+
+    def accepts(edge: Edge) -> bool:
+        if any(edge.object in objects(one, edge.property) for one in joint.works if one != joint.work):
+            return False
+        told = {value for one in builder.topics for value in objects(one, edge.property)}
+        sides: dict[bool, set[str]] = {True: set(), False: set()}
+        for one, date in near.items():
+            if len(held := objects(one, edge.property)) == 1 and held[0] != edge.object and held[0] not in told:
+                sides[date > joint.date].add(held[0])
+        return all(sides.values()) and len(sides[True] | sides[False]) >= FEWEST_BESIDE
+
+    return accepts
 
 
 def _list_beyond(joint: JointWork, moment: dt.date) -> list[str]:

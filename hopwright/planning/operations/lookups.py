@@ -15,6 +15,7 @@ from hopwright.planning.computation_forms import (
 from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
 from hopwright.planning.execution import hops_used
 from hopwright.planning.operations.base import OperationContext
+from hopwright.planning.operations.joint_works import FEWEST_BESIDE, accept_of_joint
 from hopwright.planning.operations.lookahead import (
     LIST_OPERATIONS,
     NAMED_LIST_OPERATIONS,
@@ -37,7 +38,7 @@ from hopwright.planning.operations.operation_inputs import (
 from hopwright.planning.operations.starting_points import draw_first_edge, draw_paired_edge, list_end_partners
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.random_draws import draw
-from hopwright.planning.traversals import Edge
+from hopwright.planning.traversals import MOST_YEARS_APART, Edge
 from hopwright.records import Constraint, Lookup, ReverseLookup
 
 _TITLE = 3
@@ -95,12 +96,15 @@ def extend(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operatio
         raise PlanningDeadEnd(DeadEnd.ANCHOR_HOP_DOES_NOT_FOLLOW)
     wanted = satisfies_reader(builder, context)
     partner = context.partners[0].entity if context.partners else ""
+    accepts = _accept_of_series(builder, state) or _accept_of_list(builder, state)
+    if not context.readers:
+        accepts = accepts or accept_of_joint(builder, state)
     return builder.extend(
         state,
         lambda entity: wanted(entity) and fits_partner(builder, context.readers, partner, entity),
         like=_rivals(builder, state),
         refused=_list_refused(builder, state, last=not context.readers),
-        accepts=_accept_of_series(builder, state) or _accept_of_list(builder, state),
+        accepts=accepts,
     )
 
 
@@ -274,6 +278,7 @@ def _accept_of_list(builder: PlanBuilder, state: StepOutput) -> Callable[[Edge],
         return None
     graph = builder.traversals.graph
     beside: set[tuple[str, bool]] = set()
+    near: set[str] = set()
     for owner in graph.subjects(property, state.entity):
         for whole in builder.traversals.whole_lists(owner):
             listed = [one for _, one in whole.dates]
@@ -281,13 +286,17 @@ def _accept_of_list(builder: PlanBuilder, state: StepOutput) -> Callable[[Edge],
                 place = listed.index(state.entity)
                 across = place - 1 if form.later else place + 1
                 beside |= {(listed[one], one == across) for one in (place - 1, place + 1) if 0 <= one < len(listed)}
+                years = {one: date.year - whole.dates[place][0].year for date, one in whole.dates}
+                near |= {one for one, apart in years.items() if abs(apart) <= MOST_YEARS_APART and one != state.entity}
 
     def accepts(edge: Edge) -> bool:
         for one, across in beside:
             found = graph.objects(one, edge.property)
             if not found or (across and (len(found) != 1 or found[0] == edge.object)):
                 return False
-        return True
+        # Whoever takes another of the list finds something else, and three such things are offered.
+        others = {end for one in near for end in graph.objects(one, edge.property)}
+        return edge.object not in others and len(others) >= FEWEST_BESIDE
 
     return accepts
 

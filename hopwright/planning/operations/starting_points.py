@@ -41,6 +41,7 @@ from hopwright.planning.random_draws import draw, draw_several
 from hopwright.planning.relations import Group, StartPools
 from hopwright.planning.traversals import (
     MAX_POOL,
+    MOST_YEARS_APART,
     Edge,
     JointWork,
     UsableLiteral,
@@ -56,10 +57,14 @@ _SAMPLED = 120
 _OFTEN = _SAMPLED // 5
 _SMALLEST_GROUP = 4
 _TO_END, _ON_TO_END = ("end-member",), ("extend", "end-member")
+_FEWEST_WITH = 3
+"""Whoever worked on so many of somebody's films is missed when they go on without him."""
+_FEWEST_OTHERS = 3
+"""So many wrong options are needed."""
 _BETWEEN = 3
 """So much lies between a work that a plan names and the first or the last of its list: whoever is asked for that one
 knows on which side of the other it lies."""
-_MANY = 60
+_MANY = 300
 """Where fewer facts begin such plans, they are taken so much more seldom: the same few would fill slot after slot."""
 _KEPT = 20_000
 """So many groups, or facts, are remembered for each sequence of operations, with what was found out of them."""
@@ -323,15 +328,22 @@ def _is_first_of_all(builder: PlanBuilder, end: ListEnd) -> bool:
 
 def list_end_partners(builder: PlanBuilder, owner: str, work: str, *, largest: bool) -> set[tuple[str, str]]:
     """Who alone had a part (a property) in what an owner made first, or last, and made enough with them to choose from,
-    of which the other end is certain.
+    of which the other end is certain. Whoever takes another of the list for it finds others in that part.
     """
     objects = builder.traversals.graph.objects
+
+    def lead_elsewhere(joint: JointWork) -> int:
+        (when,) = (date for date, one in joint.whole.dates if one == work)
+        near = [one for date, one in joint.whole.dates if abs(date.year - when.year) <= MOST_YEARS_APART]
+        return sum(bool(held) and joint.partner not in held for one in near for held in [objects(one, joint.credit)])
+
     return {
         (joint.credit, joint.partner)
         for joint in builder.traversals.joint_works(owner)
         if joint.largest is not largest
         and len(joint.works) >= FEWEST_CHOSEN_FROM
         and list(objects(work, joint.credit)) == [joint.partner]
+        and lead_elsewhere(joint) >= _FEWEST_OTHERS
     }
 
 
@@ -590,8 +602,8 @@ def _draw_edge(builder: PlanBuilder, context: OperationContext, suits: Callable[
 
 
 def _draw_some(builder: PlanBuilder, starts: StartPools[_T], missing: DeadEnd) -> list[_T]:
-    """Something of some of the properties that a plan may begin with. Raises NothingBegins where there is nothing."""
-    if not starts.pools:
+    """Something of some of the properties that a plan may begin with. Raises NothingBegins where that is too little."""
+    if builder.preferences.scarcity * _MANY >= starts.size:
         raise NothingBegins(missing)
     return [draw(builder.rng, starts.pools[one]) for one in _draw_names(builder, starts)]
 
@@ -665,13 +677,23 @@ def _has_list(builder: PlanBuilder, edge: Edge, place: str, near: Collection[str
     traversals, roles = builder.traversals, builder.traversals.roles
     if traversals.kinds.kind(edge.object) not in traversals.living:
         return False
-    owners = set(near)
-    owners.discard(edge.object)
+    owners = {one for one in near if one != edge.object and are_joined(builder, one, edge.property, edge.object)}
     if not owners:
         return False
     moments = [m.value for m in traversals.measures(edge.object) if m.property in (roles.death, roles.birth)]
     lists = [whole for owner in owners for whole in traversals.whole_lists(owner)]
     return any(traversals.part(whole, moment) for whole in lists for moment in moments)
+
+
+def are_joined(builder: PlanBuilder, owner: str, part: str, person: str) -> bool:
+    """Whether somebody who had a part (a property) in a work of an owner's list had it in several: only then the
+    owner's next work is one without him. Always where the part is no credit.
+    """
+    if part not in builder.traversals.table.credits:
+        return True
+    objects = builder.traversals.graph.objects
+    lists = builder.traversals.whole_lists(owner)
+    return any(sum(person in objects(one, part) for _, one in whole.dates) >= _FEWEST_WITH for whole in lists)
 
 
 def list_makers(builder: PlanBuilder, work: str) -> list[str]:

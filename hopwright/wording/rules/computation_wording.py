@@ -396,20 +396,6 @@ class ComputationVerbaliser:
         text.openings.append(f"{upper_first(text.described(members.shared))} worked more than once with {partner}.")
         return mark([int(one[3:]) for one in (members.shared, members.partner)], "the two")
 
-    def _tell_pair(self, form: Extreme, members: Members, together: str) -> str:
-        """`the two`, after a sentence on two of one named work: `After "Marty" (1955), its director and its
-        cinematographer worked together again.`; empty for what they did not do `with` each other.
-        """
-        text = self._text
-        if not self._did_with(together, members):
-            return ""
-        work = text.described(text.find_named(members.shared))
-        owner, partner = ([int(one[3:])] for one in (members.shared, members.partner))
-        when, did = ("After", "worked together again") if form.largest else ("Before", "had already worked together")
-        first = mark(owner, f"{work}, its {text.call_short(members.shared)}")
-        text.openings.append(f"{when} {first} and {mark(partner, f'its {text.call_short(members.partner)}')} {did}.")
-        return mark([*owner, *partner], "the two")
-
     def _find_beside(self, members: Members) -> EndOfMaker | None:
         """What the maker of a named work made first or last, on which the partner is found; None for a partner who is
         found otherwise.
@@ -553,10 +539,6 @@ class ComputationVerbaliser:
             turn = form.turn()
             both = self._roles_in_one((form.members.shared, form.members.partner))
             begun = len(self._text.list_choices(form.members.shared)) > 1 or self._find_beside(form.members)
-            if both and self._text.is_asked_of(form) and self._text.draw() < _TOLD_BEFORE:
-                together = self._text.table.entity[form.members.property].together
-                if pair := self._tell_pair(form, form.members, together):
-                    return f"the {turn} {_say_together(together, pair)}"
             if self._text.is_asked_of(form) and (both or begun or self._text.draw() < _IN_ONE):
                 return f"the {turn} {self._joint_work(form.members, said)}"
             self._text.openings.append(f"{upper_first(self._tell_joint_works(form.members))}.")
