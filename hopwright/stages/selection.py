@@ -46,7 +46,7 @@ _FEWEST_ALIKE = 8
 """So many of one frame are kept in any set, however small."""
 _MOST_ENDING = 0.2
 """The largest share of the drafts that ends with one look-up."""
-_MOST_OPENING, _FEWEST_OPENING = 0.75 * MOST_OPENING, 4
+_MOST_OPENING, _FEWEST_OPENING = 0.5 * MOST_OPENING, 4
 """The largest share of what is kept that begins with the same words, less than the scorecard asks of a release, for
 voters may drop more of the others; and how many are kept in any set, however small.
 """
