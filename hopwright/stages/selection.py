@@ -54,7 +54,7 @@ _MOST_OF_END = (0.02, 4)
 """The largest share of the drafts that asks for the first or the last of several members of one series, such as the
 Tours de France, and how many are kept in any set, however small."""
 _MOST_STEPS = {
-    "choose by a moment": (0.1, 12),
+    "choose by a moment": (0.003, 0),
     "ask for the end of a series": (0.003, 0),
     "ask for the same as of another": (0.003, 0),
     "begin with somebody's first or last film": (0.15, 16),

@@ -57,8 +57,6 @@ _SAMPLED = 120
 _OFTEN = _SAMPLED // 5
 _SMALLEST_GROUP = 4
 _TO_END, _ON_TO_END = ("end-member",), ("extend", "end-member")
-_FEWEST_WITH = 3
-"""Whoever worked on so many of somebody's films is missed when they go on without him."""
 _FEWEST_OTHERS = 3
 """So many wrong options are needed."""
 _BETWEEN = 3
@@ -66,6 +64,8 @@ _BETWEEN = 3
 knows on which side of the other it lies."""
 _MANY = 300
 """Where fewer facts begin such plans, they are taken so much more seldom: the same few would fill slot after slot."""
+_MANY_ENDS = 100
+"""The same of first and last works: they are few, and each begins a question that readers like."""
 _KEPT = 20_000
 """So many groups, or facts, are remembered for each sequence of operations, with what was found out of them."""
 _ENTITIES = 100_000
@@ -603,7 +603,7 @@ def _draw_edge(builder: PlanBuilder, context: OperationContext, suits: Callable[
 
 def _draw_some(builder: PlanBuilder, starts: StartPools[_T], missing: DeadEnd) -> list[_T]:
     """Something of some of the properties that a plan may begin with. Raises NothingBegins where that is too little."""
-    if builder.preferences.scarcity * _MANY >= starts.size:
+    if builder.preferences.scarcity * _MANY_ENDS >= starts.size:
         raise NothingBegins(missing)
     return [draw(builder.rng, starts.pools[one]) for one in _draw_names(builder, starts)]
 
@@ -677,23 +677,13 @@ def _has_list(builder: PlanBuilder, edge: Edge, place: str, near: Collection[str
     traversals, roles = builder.traversals, builder.traversals.roles
     if traversals.kinds.kind(edge.object) not in traversals.living:
         return False
-    owners = {one for one in near if one != edge.object and are_joined(builder, one, edge.property, edge.object)}
+    owners = set(near)
+    owners.discard(edge.object)
     if not owners:
         return False
     moments = [m.value for m in traversals.measures(edge.object) if m.property in (roles.death, roles.birth)]
     lists = [whole for owner in owners for whole in traversals.whole_lists(owner)]
     return any(traversals.part(whole, moment) for whole in lists for moment in moments)
-
-
-def are_joined(builder: PlanBuilder, owner: str, part: str, person: str) -> bool:
-    """Whether somebody who had a part (a property) in a work of an owner's list had it in several: only then the
-    owner's next work is one without him. Always where the part is no credit.
-    """
-    if part not in builder.traversals.table.credits:
-        return True
-    objects = builder.traversals.graph.objects
-    lists = builder.traversals.whole_lists(owner)
-    return any(sum(person in objects(one, part) for _, one in whole.dates) >= _FEWEST_WITH for whole in lists)
 
 
 def list_makers(builder: PlanBuilder, work: str) -> list[str]:

@@ -16,7 +16,6 @@ from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import satisfies_reader
 from hopwright.planning.operations.operation_inputs import full_date
 from hopwright.planning.operations.starting_points import (
-    are_joined,
     draw_ends_beside,
     draw_list_ends,
     has_unlisted_between,
@@ -144,9 +143,9 @@ def _choose(
     died = full_date(builder, owner, builder.traversals.roles.death)
     if died is not None and isinstance(when, dt.date) and died <= when:
         raise PlanningDeadEnd(DeadEnd.NOT_ALIVE_THEN)  # whose last work that is needs no date
-    # Whoever worked on many films has many facts, and is known to few.
-    known = _find_part(builder, moment) not in builder.traversals.table.credits and builder.is_well_known(moment.entity)
-    if moment.of == builder.traversals.roles.death and (known or read_year(when) > LATEST_YEAR - _WITHIN_MEMORY):
+    if moment.of == builder.traversals.roles.death and (
+        read_year(when) > LATEST_YEAR - _WITHIN_MEMORY or builder.is_well_known(moment.entity)
+    ):
         raise PlanningDeadEnd(DeadEnd.KNOWN_DEATH)
     parts = [
         part for part in _list_parts(builder, owner, when) if _belongs(builder, part.whole, owner, reference, moment)
@@ -224,11 +223,8 @@ def _belongs(builder: PlanBuilder, whole: WholeList, owner: str, reference: str,
     if builder.traversals.table.entity[made.property].told_role:
         # The novelist whose novel was filmed is asked for as the author of novels; who photographed it is no concern.
         return part in roles.adapters | roles.kinship
-    if not are_joined(builder, owner, part, moment.entity):
+    if part and not builder.traversals.table.entity[part].told_role and part not in roles.kinship:
         return False  # the death of who wrote one of a director's films marks nothing in the others
-    told = part in builder.traversals.table.credits or part in roles.kinship
-    if part and not told and not builder.traversals.table.entity[part].told_role:
-        return False
     # Whoever conducted most of his own operas is meant as their composer, and is asked for as such.
     return all((made.property, owner) in graph.out_edges(one) for one in members)
 
