@@ -17,18 +17,18 @@ from hopwright.reporting.run_summary import summary_lines
 
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
-    "hw-40f7308a159d11f6",
-    "hw-88e6bdd60ef70ef7",
-    "hw-2b5d71716d0d0313",
-    "hw-4fe957d285c96230",
+    "hw-4209dfc910b293d7",
+    "hw-1fa3edfd89907a5f",
     "hw-75466c987d55669f",
+    "hw-7d40eac90a9d9898",
+    "hw-5d4a770ca214c967",
     "hw-d7bb2e87a781d221",
-    "hw-33d60d7e339cbe71",
-    "hw-81996ccabc54275b",
-    "hw-e20f2fdce2ea6b54",
-    "hw-a08467118aff6be1",
-    "hw-3574d858cef15f0e",
-    "hw-67b041f929f2773c",
+    "hw-7a6abadae0a66785",
+    "hw-ab848712e7632b3e",
+    "hw-9650386b7702de2b",
+    "hw-9f366f90d70fcc37",
+    "hw-23ed6b52f0c84ea8",
+    "hw-b50fcd6529b68b7c",
 )
 FIRST_RUN = "Then the pipeline runs stage by stage and ends like this:\n\n```\n"
 """What stands on the page before the output of a run."""
