@@ -17,6 +17,7 @@ from hopwright.planning.execution import execute, run_plan
 from hopwright.planning.expressions import evaluate
 from hopwright.planning.traversals import GraphTraversals, JointWork
 from hopwright.records import Compute, Item, Lookup
+from hopwright.stages.drafting import Synthesizer
 from tests.drafts import draft_items, find_computations
 
 TABLE = default_table()
@@ -169,3 +170,10 @@ def test_a_mistaken_choice_leads_elsewhere(drafted: list[tuple[Item, int]], samp
             tried += 1
             assert given[len(item.hops)] != answers[len(item.hops)], item.question
     assert tried >= 10
+
+
+def test_what_is_asked_of_a_joint_work_differs_within_its_list(sample: GraphStore) -> None:
+    """Else there are no wrong options, and a plan is drawn for nothing."""
+    items, rejected = Synthesizer(sample, TABLE, seed=5).draft((), 0, 120)
+    assert len(find_computations(items, _JOINT)) >= 40
+    assert sum(one.check == "distractors_losers" for one in rejected) <= len(items) / 10

@@ -193,11 +193,13 @@ def accept_of_joint(builder: PlanBuilder, state: StepOutput) -> Callable[[Edge],
     form = read_computation(builder.find_derivation(state.ref))
     if not isinstance(form, Extreme) or form.members is None or not form.members.partner:
         return None
-    (joint,) = (
+    chosen = (state.entity, form.members.credit, form.largest)
+    owners = builder.traversals.graph.subjects(form.members.property, state.entity)
+    joint = next(
         one
-        for owner in builder.traversals.graph.subjects(form.members.property, state.entity)
+        for owner in owners
         for one in builder.traversals.joint_works(owner)
-        if (one.work, one.credit, one.largest) == (state.entity, form.members.credit, form.largest)
+        if (one.work, one.credit, one.largest) == chosen
     )
     known = _list_known(builder, joint)
     near = {
