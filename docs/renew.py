@@ -17,18 +17,18 @@ from hopwright.reporting.run_summary import summary_lines
 
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
-    "hw-4209dfc910b293d7",
     "hw-1fa3edfd89907a5f",
-    "hw-75466c987d55669f",
-    "hw-7d40eac90a9d9898",
     "hw-5d4a770ca214c967",
-    "hw-d7bb2e87a781d221",
     "hw-7a6abadae0a66785",
     "hw-ab848712e7632b3e",
     "hw-9650386b7702de2b",
-    "hw-9f366f90d70fcc37",
     "hw-23ed6b52f0c84ea8",
     "hw-b50fcd6529b68b7c",
+    "hw-3bbcdebe851dfa11",
+    "hw-97a0cd181abc2070",
+    "hw-3fa00eab9c855de8",
+    "hw-3d6fd71eb396b5db",
+    "hw-2a4336eca8219991",
 )
 FIRST_RUN = "Then the pipeline runs stage by stage and ends like this:\n\n```\n"
 """What stands on the page before the output of a run."""

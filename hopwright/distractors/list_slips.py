@@ -73,7 +73,10 @@ class ListSlips:
             return spread_sides(nearest, lambda one: (ranked.index(one) < own) is not form.largest, draw_earlier(key))
         if not form.moment:
             return tuple(nearest)
-        return spread_sides(nearest, lambda one: ranked.index(one) < own, draw_earlier(key))
+        earlier = draw_earlier(key)
+        if isinstance(read_computation(hop.derivation), NextOfList):
+            earlier = _EARLIER[0] if form.later else _EARLIER[1]  # what lies beyond comes next as well as the right one
+        return spread_sides(nearest, lambda one: ranked.index(one) < own, earlier)
 
     def _list_bounds(self, hop: Hop, others: Sequence[str], used: Collection[str]) -> list[str]:
         """What the question names (`used`) of a list on whose one side a hop's answer lies."""

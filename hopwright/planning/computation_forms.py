@@ -169,6 +169,10 @@ class EndOfMaker:
         choose = "argmax" if self.largest else "argmin"
         return f"{choose}({self.measure}, all({self.property}, object({self.maker}, {self.reference})))"
 
+    def turn(self) -> Literal["first", "last"]:
+        """Which of the list it is."""
+        return "last" if self.largest else "first"
+
     def choose_of(self, owner: str) -> Extreme:
         """The same choice from the list of its owner."""
         return Extreme(self.measure, (), self.largest, Members(self.property, owner, outward=False))

@@ -169,7 +169,9 @@ class OperationSequence:
 
     @property
     def roots(self) -> tuple[int, ...]:
-        """Places (from 0) of the root look-ups."""
+        """Places (from 0) of the root look-ups; none where another work comes first, which an anchor has no part in."""
+        if self.operations[0].name in _OTHER_WORK:
+            return ()
         return tuple(place for place, one in enumerate(self.operations) if one.name == "lead")
 
 

@@ -27,6 +27,8 @@ from hopwright.records import Lookup
 _T = TypeVar("_T")
 FEWEST_BESIDE = 3
 """So many others of a list must be left to be taken for what is chosen from it."""
+_FEWEST_BEYOND = 2
+"""So much lies beyond what came next, and is offered beside it."""
 _Option = tuple[JointWork, str, str]
 """With what the owner of the list and the partner are referred to."""
 
@@ -99,8 +101,9 @@ def next_after_joint(builder: PlanBuilder, inputs: Sequence[StepOutput], context
             continue
         if not builder.admits(one.work) or not builder.traversals.nameable(one.work) or not suits(one.work):
             continue
-        if one.work in (one.whole.dates[0][1], one.whole.dates[-1][1]):
-            continue  # what somebody made last of all is offered beside nothing that is later
+        beyond = [date for date, _ in one.whole.dates if date != one.date and (date > one.date) is one.later]
+        if sum(abs(date.year - one.date.year) <= MOST_YEARS_APART for date in beyond) < _FEWEST_BEYOND:
+            continue  # what came out before the work that is named comes next for nobody
         if has_unlisted_between(builder, one.owner, when, one.date):
             continue
         builder.take(one.work)

@@ -378,21 +378,19 @@ class ComputationVerbaliser:
         said = template.replace(_WITH, f"{entry.preposition} {{o}}").replace("{s}", shared)
         return said.replace("{o}", partner)
 
-    def _name_beside(self, members: Members, beside: EndOfMaker, *, whole: bool = False) -> str:
-        """Somebody who is found on what the other made first or last: `the editor of his feature debut`; `of his last
-        one`, or of his last feature film where a sentence of its own says it as a `whole`.
-        """
-        entry, noun = self._text.table.entity[beside.property], self._name_member(beside) if whole else "one"
-        work = f"last {noun}" if beside.largest else entry.debut or f"first {noun}"
+    def _name_beside(self, members: Members, beside: EndOfMaker) -> str:
+        """Somebody who is found on what the other made first or last: `the editor of his last feature film`."""
+        entry = self._text.table.entity[beside.property]
+        work = entry.debut if entry.debut and not beside.largest else f"{beside.turn()} {self._name_member(beside)}"
         own = mark([self._text.find_subject(members.partner)], f"{self._say_own(members)} {work}")
         return mark([int(members.partner[3:])], f"the {self._text.table.entity[members.credit].role} of {own}")
 
     def _tell_beside(self, members: Members, beside: EndOfMaker) -> str:
         """`the two`, after a sentence that says who they are: `The director of "Marty" worked more than once with the
-        editor of his feature debut.`
+        editor of his directorial debut.`
         """
         text = self._text
-        partner = self._name_beside(members, beside, whole=True)
+        partner = self._name_beside(members, beside)
         text.openings.append(f"{upper_first(text.described(members.shared))} worked more than once with {partner}.")
         return mark([int(one[3:]) for one in (members.shared, members.partner)], "the two")
 
@@ -589,10 +587,10 @@ class ComputationVerbaliser:
         entry = self._text.table.entity[members.property]
         if not members.shared.startswith("Q") or members.partner or form.moment or not entry.member.endswith(_BY_OWNER):
             return ""
-        owner = f"{self._text.described(members.shared)}'s"
         work = f"{form.turn()} {entry.member.removesuffix(_BY_OWNER)}"
-        if len(self._text.list_choices(members.shared)) > 1:  # the question goes on with that person's works
-            owner, work = self._say_own(members), f"{form.turn()} one"
+        # Where the question goes on with that person's works, a pronoun does.
+        again = len(self._text.list_choices(members.shared)) > 1
+        owner = self._say_own(members) if again else f"{self._text.described(members.shared)}'s"
         return f"{owner} {work if form.largest or not entry.debut else entry.debut}"
 
     def _state_tie(self, form: Extreme, names: str, tie: str) -> str:
