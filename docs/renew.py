@@ -17,7 +17,6 @@ from hopwright.reporting.run_summary import summary_lines
 
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
-    "hw-1fa3edfd89907a5f",
     "hw-5d4a770ca214c967",
     "hw-7a6abadae0a66785",
     "hw-ab848712e7632b3e",
@@ -29,6 +28,7 @@ CHOSEN = (
     "hw-3fa00eab9c855de8",
     "hw-3d6fd71eb396b5db",
     "hw-2a4336eca8219991",
+    "hw-905bfe5dbe43d208",
 )
 FIRST_RUN = "Then the pipeline runs stage by stage and ends like this:\n\n```\n"
 """What stands on the page before the output of a run."""

@@ -183,7 +183,7 @@ def select(
     can end a question about anybody), of each of `_MOST_STEPS`, of ends of one series, or of one final answer. Of an
     answer half of the share is allowed here, because the difficulty filter then takes away a part of the items but not
     evenly. Where a number of `items` is asked for, the shares are of that number: what is kept then stays kept when
-    further drafts are drawn.
+    further drafts are drawn. Where none is, what has the rarest topology goes before what asks the same otherwise.
     """
     from hopwright.checks.near_duplicates import NearDuplicateFinder  # slow to load, and of no use to the workers
 
@@ -193,7 +193,9 @@ def select(
     alike: Counter[str] = Counter()
     finder = NearDuplicateFinder()
     texts: dict[str, str] = {}
-    for draft in sorted(drafts, key=lambda one: one.slot):
+    drafts = list(drafts)
+    shapes = Counter(one.topology for one in drafts)
+    for draft in sorted(drafts, key=lambda one: (0 if items else shapes[one.topology], one.slot)):
         named = _list_named(draft.question)
         keys = (draft.id, draft.question.casefold(), f"{draft.answer}|{named}" if named else "", draft.way)
         first = next((seen[name] for name in keys if name and name in seen), None)
@@ -213,9 +215,8 @@ def select(
         if draft.end and (first := seen.setdefault(f"end|{draft.end}", draft.id)) != draft.id:
             dropped[draft.slot] = ("duplicate", f"ends with the same two steps as {first}")
             continue
-        # One may ask for what is chosen, and one go on from it.
-        choice = f"choice|{draft.choice}|{bool(draft.end)}"
-        if draft.choice and (first := seen.setdefault(choice, draft.id)) != draft.id:
+        # To readers what is chosen and what goes on from it are one question.
+        if draft.choice and (first := seen.setdefault(f"choice|{draft.choice}", draft.id)) != draft.id:
             dropped[draft.slot] = ("duplicate", f"chooses the same by the same moment as {first}")
             continue
         near = finder.add(draft.question, draft.id)

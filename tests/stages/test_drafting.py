@@ -170,18 +170,23 @@ def test_two_ways_to_the_same_last_two_steps_are_one_question() -> None:
     assert select(drafts, max_answer_share=1.0) == {1: ("duplicate", "ends with the same two steps as id0")}
 
 
-def test_the_same_is_chosen_once_by_itself_and_once_on_the_way() -> None:
-    asked = [("first", ""), ("second", ""), ("third", "its writer"), ("fourth", "its editor")]
-    words = ["What came after Alma died?", "And what did Bror not live to see?", "Who wrote another?", "And one more?"]
-    drafts = [
-        DraftKey(slot, id, "chain", id, words[slot], end=end, choice="3 May 1951|film")
-        for slot, (id, end) in enumerate(asked)
-    ]
-    dropped = select(drafts, max_answer_share=1.0)
-    assert dropped == {
-        1: ("duplicate", "chooses the same by the same moment as first"),
-        3: ("duplicate", "chooses the same by the same moment as third"),
-    }
+def test_the_same_is_chosen_once_and_by_the_rarest_topology() -> None:
+    asked = [("first", ""), ("second", ""), ("third", "its writer")]
+    words = ["What came after Alma died?", "And what did Bror not live to see?", "Who wrote another?"]
+
+    def draft(*topologies: str) -> list[DraftKey]:
+        return [
+            DraftKey(slot, id, topologies[slot], id, words[slot], end=end, choice="3 May 1951|film")
+            for slot, (id, end) in enumerate(asked)
+        ]
+
+    def again(id: str) -> tuple[str, str]:
+        return "duplicate", f"chooses the same by the same moment as {id}"
+
+    alike, rare = draft("chain", "chain", "chain"), draft("chain", "chain", "bridge")
+    assert select(alike, max_answer_share=1.0) == {1: again("first"), 2: again("first")}
+    assert select(rare, max_answer_share=1.0) == {0: again("third"), 1: again("third")}
+    assert select(rare, max_answer_share=1.0, items=1) == {1: again("first"), 2: again("first")}
 
 
 def test_what_may_have_all_is_not_held_to_the_number_asked_for() -> None:
