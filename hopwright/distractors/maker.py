@@ -302,7 +302,8 @@ class DistractorMaker:
             held = self._facts.objects(candidate, following.property)
             if reader.value in held:  # with somebody else, it may be: then none of the two alone is the answer
                 return False
-        if task.loosely:
+        # Of what comes after a film, another later one is nearer than an earlier one of which more is known.
+        if task.loosely or isinstance(read_computation(task.hop.derivation), NextOfList):
             return True
         if isinstance(candidate, str) and self._lists.is_of_list(reader.derivation):
             return True  # what is offered beside a work of a list is of the same list
