@@ -82,7 +82,7 @@ def _is_shown(path: str, form: dict[str, Any]) -> bool:
         {"run": "r", "seed": 3, "dated": True, "synthesize": {"drafts": 5, "model": ""}},
         {"run": "r", "drafts": 5, "execution": {"seed": 3, "dated": True}, "synthesize": None, "models": None},
         {"run": "r", "drafts": 5, "execution": {"seed": 3, "dated": True}, "synthesize": {"rounds": 3}},
-        {"run": "r", "drafts": 3000, "seed": 3, "execution": {"dated": True}, "synthesize": {"drafts": 5}},
+        {"run": "r", "drafts": 2000, "seed": 3, "execution": {"dated": True}, "synthesize": {"drafts": 5}},
     ],
 )
 def test_both_names_of_a_parameter_are_taken_by_form_and_by_program(values: dict[str, Any]) -> None:
