@@ -40,8 +40,8 @@ SHOWN = (
 WIDTH = 100
 HEAD = """# Twelve items
 
-From a real run of the preset `offline` on the shipped sample: chains, and questions whose branches converge. The last
-column says which hops a hop needs. The facts are those of the sample, a snapshot that is some years old.
+From a real run of the preset `offline` on the shipped sample: chains, bridges, and questions whose branches converge.
+The last column says which hops a hop needs. The facts are those of the sample, a snapshot that is some years old.
 `python docs/renew.py RELEASE` renews this page.
 """
 

@@ -73,9 +73,8 @@ class ListSlips:
             return spread_sides(nearest, lambda one: (ranked.index(one) < own) is not form.largest, draw_earlier(key))
         if not form.moment:
             return tuple(nearest)
-        earlier = draw_earlier(key)
-        if isinstance(read_computation(hop.derivation), NextOfList):
-            earlier = _EARLIER[0] if form.later else _EARLIER[1]  # what lies beyond comes next as well as the right one
+        comes_next = isinstance(read_computation(hop.derivation), NextOfList)  # then most lies beyond the right one
+        earlier = _EARLIER[not form.later] if comes_next else draw_earlier(key)
         return spread_sides(nearest, lambda one: ranked.index(one) < own, earlier)
 
     def _list_bounds(self, hop: Hop, others: Sequence[str], used: Collection[str]) -> list[str]:

@@ -81,6 +81,15 @@ class WholeList(NamedTuple):
         """Of the little by which it is told from almost all others: lists are long, and asked for often."""
         return hash((self.measure, *self.dates[0]))
 
+    def find_date(self, work: str) -> dt.date:
+        """When one of it came out."""
+        return next(date for date, one in self.dates if one == work)
+
+    def list_near(self, work: str) -> list[tuple[dt.date, str]]:
+        """What else of it is not told from one of it by its date alone."""
+        own = self.find_date(work).year
+        return [dated for dated in self.dates if dated[1] != work and abs(dated[0].year - own) <= MOST_YEARS_APART]
+
 
 class Recurrence(NamedTuple):
     """The members of a series, in its order, that have the same in one of its columns: two of them at least.
@@ -110,7 +119,7 @@ class JointWork(NamedTuple):
     @property
     def date(self) -> dt.date:
         """When it came out."""
-        return next(date for date, one in self.whole.dates if one == self.work)
+        return self.whole.find_date(self.work)
 
 
 class NextWork(NamedTuple):

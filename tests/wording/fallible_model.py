@@ -173,8 +173,8 @@ def spoil(answer: dict[str, Any], plan: dict[str, Any], erred: str, prompt: str)
         return _swap(answer, plan, "numbers", lambda number: _next_number(number, plan))
     if erred == "leaked_answer":
         # A title that is a question would be counted as a second one.
-        fit = [one for one in plan["never"] if one not in plan["numbers"] and one not in answer["question"]]
-        fit = [one for one in fit if "?" not in one]
+        fit = [one for one in plan["never"] if one not in plan["numbers"] and "?" not in one]
+        fit = [one for one in fit if one not in answer["question"]]
         if not fit:
             return None
         leak = fit[int(pick * len(fit))]

@@ -12,6 +12,7 @@ from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import (
     FEWEST_CHOSEN_FROM,
+    FEWEST_OTHERS,
     FEWEST_THEIRS,
     REMEMBERED,
     list_joint,
@@ -21,11 +22,11 @@ from hopwright.planning.operations.lookahead import (
 from hopwright.planning.operations.starting_points import draw_joint_works, has_unlisted_between
 from hopwright.planning.operations.whole_lists import states_year
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
-from hopwright.planning.traversals import MOST_YEARS_APART, Edge, JointCount, JointWork
+from hopwright.planning.traversals import Edge, JointCount, JointWork
 from hopwright.records import Lookup
 
 _T = TypeVar("_T")
-FEWEST_BESIDE = 3
+_FEWEST_BESIDE = 3
 """So many others of a list must be left to be taken for what is chosen from it."""
 _FEWEST_BEYOND = 2
 """So much lies beyond what came next, and is offered beside it."""
@@ -101,8 +102,8 @@ def next_after_joint(builder: PlanBuilder, inputs: Sequence[StepOutput], context
             continue
         if not builder.admits(one.work) or not builder.traversals.nameable(one.work) or not suits(one.work):
             continue
-        beyond = [date for date, _ in one.whole.dates if date != one.date and (date > one.date) is one.later]
-        if sum(abs(date.year - one.date.year) <= MOST_YEARS_APART for date in beyond) < _FEWEST_BEYOND:
+        near = [date for date, _ in one.whole.list_near(one.work) if date != one.date]
+        if sum((date > one.date) is one.later for date in near) < _FEWEST_BEYOND:
             continue  # what came out before the work that is named comes next for nobody
         if has_unlisted_between(builder, one.owner, when, one.date):
             continue
@@ -184,7 +185,7 @@ def _leaves_choice(builder: PlanBuilder, joint: JointWork) -> bool:
     left = _list_beyond(joint, bound)
     if not set(joint.works).isdisjoint(builder.topics) and sum(one in joint.works for one in left) < FEWEST_THEIRS:
         return False  # of one film that they made before the one that is named, it is the first anyway
-    return len(left) > FEWEST_BESIDE and bool(_list_beyond(joint, joint.date))
+    return len(left) > _FEWEST_BESIDE and bool(_list_beyond(joint, joint.date))
 
 
 def accept_of_joint(builder: PlanBuilder, state: StepOutput) -> Callable[[Edge], bool] | None:
@@ -205,13 +206,11 @@ def accept_of_joint(builder: PlanBuilder, state: StepOutput) -> Callable[[Edge],
         if (one.work, one.credit, one.largest) == chosen
     )
     known = _list_known(builder, joint)
-    near = {
-        one: date
-        for date, one in joint.whole.dates
-        if one not in (joint.work, *builder.topics)
-        and abs(date.year - joint.date.year) <= MOST_YEARS_APART
-        and (not known or (date > min(known) if joint.largest else date < max(known)))
-    }
+    near = [
+        (date, one)
+        for date, one in joint.whole.list_near(joint.work)
+        if one not in builder.topics and (not known or (date > min(known) if joint.largest else date < max(known)))
+    ]
     objects = builder.traversals.graph.objects
 
     def accepts(edge: Edge) -> bool:
@@ -219,10 +218,10 @@ def accept_of_joint(builder: PlanBuilder, state: StepOutput) -> Callable[[Edge],
             return False
         told = {value for one in builder.topics for value in objects(one, edge.property)}
         sides: dict[bool, set[str]] = {True: set(), False: set()}
-        for one, date in near.items():
+        for date, one in near:
             if len(held := objects(one, edge.property)) == 1 and held[0] != edge.object and held[0] not in told:
                 sides[date > joint.date].add(held[0])
-        return all(sides.values()) and len(sides[True] | sides[False]) >= FEWEST_BESIDE
+        return all(sides.values()) and len(sides[True] | sides[False]) >= FEWEST_OTHERS
 
     return accepts
 
@@ -254,8 +253,7 @@ def _is_stated(builder: PlanBuilder, owner: str, joint: JointWork) -> bool:
     """Whether the question states the year of what is chosen, as that in which its owner is found: a final that is won
     in 1989 is the last one before anybody has looked for it.
     """
-    (date,) = (date for date, one in joint.whole.dates if one == joint.work)
-    return owner.startswith("hop") and states_year(builder, owner, date)
+    return owner.startswith("hop") and states_year(builder, owner, joint.date)
 
 
 def _shuffle(builder: PlanBuilder, options: Iterable[_T]) -> list[_T]:

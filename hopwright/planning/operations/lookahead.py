@@ -47,6 +47,8 @@ FEWEST_CHOSEN_FROM = 3
 """What two made together is chosen from so many: of two films, of which the question names one, the first is just the
 other one.
 """
+FEWEST_OTHERS = 3
+"""So much else of a list leads to another answer than what is chosen from it: as many wrong options are needed."""
 FEWEST_THEIRS = 2
 """So many works of two lie on that side of one that is named on which the end that is asked for lies."""
 REMEMBERED = 2000

@@ -15,8 +15,9 @@ from hopwright.planning.computation_forms import (
 from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
 from hopwright.planning.execution import hops_used
 from hopwright.planning.operations.base import OperationContext
-from hopwright.planning.operations.joint_works import FEWEST_BESIDE, accept_of_joint
+from hopwright.planning.operations.joint_works import accept_of_joint
 from hopwright.planning.operations.lookahead import (
+    FEWEST_OTHERS,
     LIST_OPERATIONS,
     NAMED_LIST_OPERATIONS,
     OF_BOTH,
@@ -38,7 +39,7 @@ from hopwright.planning.operations.operation_inputs import (
 from hopwright.planning.operations.starting_points import draw_first_edge, draw_paired_edge, list_end_partners
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.random_draws import draw
-from hopwright.planning.traversals import MOST_YEARS_APART, Edge
+from hopwright.planning.traversals import Edge
 from hopwright.records import Constraint, Lookup, ReverseLookup
 
 _TITLE = 3
@@ -286,8 +287,7 @@ def _accept_of_list(builder: PlanBuilder, state: StepOutput) -> Callable[[Edge],
                 place = listed.index(state.entity)
                 across = place - 1 if form.later else place + 1
                 beside |= {(listed[one], one == across) for one in (place - 1, place + 1) if 0 <= one < len(listed)}
-                years = {one: date.year - whole.dates[place][0].year for date, one in whole.dates}
-                near |= {one for one, apart in years.items() if abs(apart) <= MOST_YEARS_APART and one != state.entity}
+                near |= {one for _, one in whole.list_near(state.entity)}
 
     def accepts(edge: Edge) -> bool:
         for one, across in beside:
@@ -296,7 +296,7 @@ def _accept_of_list(builder: PlanBuilder, state: StepOutput) -> Callable[[Edge],
                 return False
         # Whoever takes another of the list finds something else, and three such things are offered.
         others = {end for one in near for end in graph.objects(one, edge.property)}
-        return edge.object not in others and len(others) >= FEWEST_BESIDE
+        return edge.object not in others and len(others) >= FEWEST_OTHERS
 
     return accepts
 

@@ -19,6 +19,7 @@ from hopwright.planning.memory import Memory
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import (
     FEWEST_CHOSEN_FROM,
+    FEWEST_OTHERS,
     FEWEST_THEIRS,
     JOINT_OPERATIONS,
     LIST_OPERATIONS,
@@ -41,7 +42,6 @@ from hopwright.planning.random_draws import draw, draw_several
 from hopwright.planning.relations import Group, StartPools
 from hopwright.planning.traversals import (
     MAX_POOL,
-    MOST_YEARS_APART,
     Edge,
     JointWork,
     UsableLiteral,
@@ -57,8 +57,6 @@ _SAMPLED = 120
 _OFTEN = _SAMPLED // 5
 _SMALLEST_GROUP = 4
 _TO_END, _ON_TO_END = ("end-member",), ("extend", "end-member")
-_FEWEST_OTHERS = 3
-"""So many wrong options are needed."""
 _BETWEEN = 3
 """So much lies between a work that a plan names and the first or the last of its list: whoever is asked for that one
 knows on which side of the other it lies."""
@@ -332,10 +330,9 @@ def list_end_partners(builder: PlanBuilder, owner: str, work: str, *, largest: b
     """
     objects = builder.traversals.graph.objects
 
-    def lead_elsewhere(joint: JointWork) -> int:
-        (when,) = (date for date, one in joint.whole.dates if one == work)
-        near = [one for date, one in joint.whole.dates if abs(date.year - when.year) <= MOST_YEARS_APART]
-        return sum(bool(held) and joint.partner not in held for one in near for held in [objects(one, joint.credit)])
+    def count_others(joint: JointWork) -> int:
+        parts = [objects(one, joint.credit) for _, one in joint.whole.list_near(work)]
+        return sum(bool(held) and joint.partner not in held for held in parts)
 
     return {
         (joint.credit, joint.partner)
@@ -343,7 +340,7 @@ def list_end_partners(builder: PlanBuilder, owner: str, work: str, *, largest: b
         if joint.largest is not largest
         and len(joint.works) >= FEWEST_CHOSEN_FROM
         and list(objects(work, joint.credit)) == [joint.partner]
-        and lead_elsewhere(joint) >= _FEWEST_OTHERS
+        and count_others(joint) >= FEWEST_OTHERS
     }
 
 

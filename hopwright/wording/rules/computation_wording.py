@@ -380,8 +380,7 @@ class ComputationVerbaliser:
 
     def _name_beside(self, members: Members, beside: EndOfMaker) -> str:
         """Somebody who is found on what the other made first or last: `the editor of his last feature film`."""
-        entry = self._text.table.entity[beside.property]
-        work = entry.debut if entry.debut and not beside.largest else f"{beside.turn()} {self._name_member(beside)}"
+        work = self._name_end_of(beside.property, beside.turn())
         own = mark([self._text.find_subject(members.partner)], f"{self._say_own(members)} {work}")
         return mark([int(members.partner[3:])], f"the {self._text.table.entity[members.credit].role} of {own}")
 
@@ -587,11 +586,15 @@ class ComputationVerbaliser:
         entry = self._text.table.entity[members.property]
         if not members.shared.startswith("Q") or members.partner or form.moment or not entry.member.endswith(_BY_OWNER):
             return ""
-        work = f"{form.turn()} {entry.member.removesuffix(_BY_OWNER)}"
         # Where the question goes on with that person's works, a pronoun does.
         again = len(self._text.list_choices(members.shared)) > 1
         owner = self._say_own(members) if again else f"{self._text.described(members.shared)}'s"
-        return f"{owner} {work if form.largest or not entry.debut else entry.debut}"
+        return f"{owner} {self._name_end_of(members.property, form.turn())}"
+
+    def _name_end_of(self, property: str, turn: str) -> str:
+        """`last feature film`, or `directorial debut`: what stands at an end of a list."""
+        entry = self._text.table.entity[property]
+        return entry.debut if entry.debut and turn == "first" else f"{turn} {entry.member.removesuffix(_BY_OWNER)}"
 
     def _state_tie(self, form: Extreme, names: str, tie: str) -> str:
         """`The films A, B and C were all directed by E`."""
