@@ -113,6 +113,8 @@ class PropertyRoles:
     """The date of an event → the property of where it was."""
     seldom: frozenset[str] = frozenset()
     """Properties that say little, or whose values are nested or several: asked for seldom."""
+    last_resort: frozenset[str] = frozenset()
+    """Look-ups with which a question ends only where nothing that readers would rather know can be asked."""
     crew: frozenset[str] = frozenset()
     """Who worked on a film under its director: they lead to other films, but no question that finds one ends there."""
 
@@ -212,6 +214,8 @@ class EntityProperty(_Entry):
     """Of what is known of the members of a series (`LiteralProperty.series`), the property of their places in it."""
     role: str = ""
     """What the object is to the subject, as a noun: `director`."""
+    title: str = ""
+    """The same before the object's name, where that is shorter: `the director X` is a work's original director."""
     circles: tuple[str, ...] = ()
     """The circles of a life to which the object belongs: somebody's mother and brother are set beside each other, but
     not their wife and their teacher. Empty for who had a part in a work: all of these go together."""
@@ -236,6 +240,10 @@ class EntityProperty(_Entry):
     """Whether it holds what came in some years only, though of these all: nothing is counted then."""
     member: str = ""
     """One of such a list, to follow `the first`: `opera by {s}`; `group` says the same of several."""
+    finale: str = ""
+    """What the last of it is called, where that says more than its name: `last feature film as a director`."""
+    staged: bool = False
+    """Whether others bring it out: of a playwright's next play nobody says that he `made` it."""
     together: str = ""
     """One of those that its subject made with a certain partner: `opera that {s} wrote with {o}`."""
     together_told: str = ""

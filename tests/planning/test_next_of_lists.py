@@ -16,7 +16,7 @@ from hopwright.planning.expressions import evaluate
 from hopwright.planning.traversals import GraphTraversals
 from hopwright.records import Hop, Item, Lookup
 from hopwright.wording.llm.computed import describe_computation
-from tests.drafts import draft_ways, find_forms
+from tests.drafts import draft_items, draft_ways, find_forms
 
 TABLE = default_table()
 RELEASE = TABLE.roles.release
@@ -43,15 +43,15 @@ def test_it_stands_right_beside_in_the_whole_list(sample: GraphStore) -> None:
     facts, checked = traversals.facts, 0
     for owner in sorted(traversals.list_owners):
         for whole in traversals.whole_lists(owner):
-            for _, work in whole.dates if whole.measure == RELEASE else ():
+            for _, work in whole.dates:
                 for one in traversals.next_of_lists(work):
                     if one.whole != whole:
                         continue
-                    (own,) = facts.scalars(work, RELEASE)
+                    (own,) = facts.scalars(work, whole.measure)
                     assert isinstance(own, dt.date)
                     between = [date for date, _ in whole.dates if min(own, one.date) < date < max(own, one.date)]
                     assert not between and (one.date > own) is one.later
-                    form = NextOfList(RELEASE, whole.property, one.maker, work, one.later)
+                    form = NextOfList(whole.measure, whole.property, one.maker, work, one.later)
                     assert evaluate(form.write(), {}, facts) == one.work
                     checked += 1
     assert checked > 1_000
@@ -71,10 +71,17 @@ def test_after_what_two_made_last_comes_something_else(
 
 def test_it_is_asked_beside_the_end_of_what_two_made(asked: list[tuple[Item, int, NextOfList]]) -> None:
     own = r"(?:his|her|\{\d: the director\}'s|[\w.]+'s)"
+    films = 0
     for item, _, form in asked:
         side, turn = ("right after", "last") if form.later else ("just before", "first")
-        end = rf"{side} \{{\d: {own} {turn} collaboration with"
+        if TABLE.entity[form.property].staged:
+            side = "after" if form.later else "just before"
+            end = rf"{side} \{{\d: \{{[12]\+[12]: their\}} {turn} one together"
+        else:
+            films += 1
+            end = rf"{side} \{{\d: {own} {turn} collaboration with"
         assert re.search(end, item.marked), item.marked
+    assert 10 < films < len(asked)
 
 
 def test_nothing_is_offered_as_what_follows_itself(
@@ -106,9 +113,9 @@ def test_options_came_out_before_the_answer_and_after_it(
     asked: list[tuple[Item, int, NextOfList]], sample: GraphStore
 ) -> None:
     facts = GraphFacts(sample, TABLE)
-    for item, place, _ in asked:
+    for item, place, form in asked:
         hop = item.hops[place]
-        own, *others = (str(facts.scalars(one or "", RELEASE)[0]) for one in (hop.answer_id, *_list_options(hop)))
+        own, *others = (str(facts.scalars(one or "", form.measure)[0]) for one in (hop.answer_id, *_list_options(hop)))
         assert 0 < sum(date < own for date in others) < len(others), item.question
 
 
@@ -130,3 +137,18 @@ def test_whoever_does_not_go_on_finds_an_option(sample: GraphStore) -> None:
         if len(held) == 1 and held[0] != final.answer_id and held[0] not in named:
             offered.append(held[0] in _list_options(final))
     assert len(offered) > 10 and sum(offered) / len(offered) > 0.85
+
+
+def test_of_what_others_bring_out_nobody_says_that_its_author_made_it(sample: GraphStore) -> None:
+    """Of a play that came before, no `last` is said beside the `first` of two."""
+    drafts = draft_ways(sample, "chain", "lead joint-with-named next-after-joint extend", 200)
+    staged = [
+        (item, form)
+        for item, _, form in (*find_forms(drafts, NextOfList), *find_forms(draft_items(sample), NextOfList))
+        if TABLE.entity[form.property].staged
+    ]
+    assert len(staged) >= 5
+    for item, form in staged:
+        assert not re.search(r"\bma[dk]e\b", item.question), item.question
+        assert (" next " in item.question) is form.later, item.question
+        assert ("came just before" in item.question) is not form.later, item.question

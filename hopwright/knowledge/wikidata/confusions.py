@@ -48,7 +48,12 @@ CONFUSED_ROLES: Mapping[str, tuple[str, ...]] = {
     "P990172": ("P990113", "P990174", "P1877"),
     "P990174": ("P990113", "P990172", "P990185"),
     "P990185": ("P990174", "P990172"),  # who created the title role
-    "P990176": ("P990113", "P990174"),  # choreographer
+    "P990176": ("P990113", "P990174", "P990184"),  # choreographer, director of the first production
+    "P990184": ("P990176", "P990288", "P990289"),
+    "P990286": ("P990113", "P990287"),  # lyricist, composer, author of the book
+    "P990287": ("P990286", "P990184"),
+    "P990288": ("P990184",),  # set designer
+    "P990289": ("P990184",),  # director of the film version
     "P50": ("P990173", "P990182"),  # author, dedicatee, illustrator
     "P990173": ("P990182",),
     "P990182": ("P990173",),

@@ -158,6 +158,7 @@ ROLES = PropertyRoles(
     doubtful_of=MappingProxyType({INCEPTION: frozenset({"country", "organization"}), "P576": frozenset({"country"})}),
     adapted=frozenset({"P50", "P144", "P1877"}),
     seldom=SELDOM,
+    last_resort=frozenset({"P990285"}),
     crew=CREW,
     kinship=KINSHIP,
     spouse="P26",

@@ -79,7 +79,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("joint-of-both", ("entity", "entity"), "entity", "comparison", 300.0, joint_of_both),
     Operation("joint-with-named", ("entity",), "entity", "comparison", 120.0, joint_with_named),
     Operation("joint-of-named", (), "entity", "comparison", 80.0, joint_of_named, final=0),
-    Operation("next-after-joint", ("entity",), "entity", "comparison", 50.0, next_after_joint, final=0.3),
+    Operation("next-after-joint", ("entity",), "entity", "comparison", 50.0, next_after_joint),
     Operation("count-joint", ("entity", "entity"), "amount", "counting", 150.0, count_joint_of_both, inner=False),
     Operation("count-joint-with-named", ("entity",), "amount", "counting", 60.0, count_joint_with_named, inner=False),
     Operation("count-of-its", ("entity", "date"), "amount", "counting", 20.0, count_of_its, inner=False),

@@ -18,7 +18,7 @@ from hopwright.wording.llm.computed import Meaning, read_meaning
 _PROPERTY = re.compile(r"\bP\d+\b")
 _NO_PHRASES = frozenset(
     "label domain avoid avoid_nouns unit value timeline subject object reverse ordered_by ends besides preposition "
-    "more less first last axis".split()
+    "more less first last axis finale".split()
 )
 """Fields of a property that are no words of it, or words for the way it points, which every property shares."""
 _SUFFIXES = (

@@ -57,6 +57,8 @@ from hopwright.wording.rules.frames import (
     PAIR_FRAMES,
     PAIRS_FRAMES,
     SET_FRAMES,
+    STAGED_NEXT_FRAMES,
+    STAGED_NEXT_PHRASES,
     THEN_FIRST_TO_FRAMES,
     THEN_FRAMES,
     TURNED_FRAMES,
@@ -78,7 +80,7 @@ _PERFECT = re.compile(r"^has (?:been|won|held|led|\w+ed) (?!by\b)")
 _PLACE = re.compile(r"(?P<the>the (?:first|last))(?P<to> to .+)$")
 """`the first to die`: of several, `the first of them to die`."""
 _WITH = "with {o}"
-_MADE_WITH = "{s} made with {o}"
+_WORKED_WITH = frozenset({"{s} made with {o}", "{s} worked on with {o}"})
 _BY_OWNER = " by {s}"
 _NOMINAL = 0.5
 """How often a moment is `the death of X` rather than `X died`."""
@@ -153,7 +155,8 @@ class ComputationVerbaliser:
             case ClaimComputation():
                 return self._claimed.ask(step, form, say)
             case NextOfList() if say == self._text.described:
-                return self._describe_next(form, NEXT_FRAMES)
+                staged = self._text.table.entity[form.property].staged
+                return self._describe_next(form, STAGED_NEXT_FRAMES if staged else NEXT_FRAMES)
             case NextOfList():
                 return self._ask_next(form)
             case EndOfMaker():
@@ -185,7 +188,8 @@ class ComputationVerbaliser:
                 )
                 return f"the number of those of {self._names(form.members.entities)} that {many}"
             case NextOfList():
-                return self._describe_next(form, NEXT_PHRASES)
+                staged = self._text.table.entity[form.property].staged
+                return self._describe_next(form, STAGED_NEXT_PHRASES if staged else NEXT_PHRASES)
             case EndMember():
                 return self._name_end(form, self._text.described)
             case ShiftedYear(base=base, later=True, offset=offset) if person := self._find_born(base):
@@ -220,8 +224,10 @@ class ComputationVerbaliser:
             return self._name_beside_named(form)
         members = self._list_joint(form)
         end, side = ("last", "right after") if form.later else ("first", "just before")
+        if self._text.table.entity[form.property].staged:
+            return self._describe_next_staged(form, members, end, frames)
         partner = (
-            self._refer([members.partner], f"its {self._text.call_short(members.partner)}")
+            self._call_its(members.partner)
             if self._roles_in_one((members.shared, members.partner))
             else self._say_partner(members, self._text.described)
         )
@@ -231,6 +237,24 @@ class ComputationVerbaliser:
         return self._pick(frames).format(
             noun=self._name_member(form), owner=self._text.described(members.shared), side=side, beside=beside
         )
+
+    def _describe_next_staged(self, form: NextOfList, members: Members, end: str, frames: Sequence[str]) -> str:
+        """`X's next Broadway musical after his last one with the lyricist of Y`. Where both are found on one work, or
+        one brought the other's plays to the stage: `the author's next play after their last one together`, after a
+        sentence on what the two worked on.
+        """
+        noun, owner = self._name_member(form), self._text.described(members.shared)
+        both = self._roles_in_one((members.shared, members.partner))
+        if both or _WITH not in self._text.table.entity[members.property].together:
+            told = f"{upper_first(self._tell_joint_works(members))}."
+            self._text.openings.append(self._refer([form.reference], told))
+            if both:
+                owner = mark([int(members.shared[3:])], f"the {self._text.call_short(members.shared)}")
+            beside = f"{self._refer((members.shared, members.partner), 'their')} {end} one together"
+        else:
+            beside = f"{self._say_own(members)} {end} one with {self._say_partner(members, self._text.described)}"
+        beside = self._refer([form.reference], beside)
+        return frames[not form.later].format(next=f"{owner}'s next {noun}", noun=noun, owner=owner, beside=beside)
 
     def _list_joint(self, form: NextOfList) -> Members:
         """The works of two, beside one end of which lies what comes next. Raises ExpressionError for anything else."""
@@ -375,12 +399,21 @@ class ComputationVerbaliser:
         partner = self._name_beside(members, beside) if beside else self._say_partner(members, say)
         if _WITH not in template:  # `flight of {s} that {o} commanded`
             partner = say(members.partner)
+            if hidden and self._roles_in_one((members.shared, members.partner)):  # whoever comes second is `its author`
+                if template.index("{s}") < template.index("{o}"):
+                    partner = self._call_its(members.partner)
+                else:
+                    shared = self._call_its(members.shared)
         said = template.replace(_WITH, f"{entry.preposition} {{o}}").replace("{s}", shared)
         return said.replace("{o}", partner)
 
+    def _call_its(self, reference: str) -> str:
+        """`its librettist`, of a work that has just been named."""
+        return self._refer([reference], f"its {self._text.call_short(reference)}")
+
     def _name_beside(self, members: Members, beside: EndOfMaker) -> str:
         """Somebody who is found on what the other made first or last: `the editor of his last feature film`."""
-        work = self._name_end_of(beside.property, beside.turn())
+        work = self._name_end_of(beside.property, beside.turn(), members.shared)
         own = mark([self._text.find_subject(members.partner)], f"{self._say_own(members)} {work}")
         return mark([int(members.partner[3:])], f"the {self._text.table.entity[members.credit].role} of {own}")
 
@@ -436,7 +469,8 @@ class ComputationVerbaliser:
         """With whom works were made: by what they did, `the cinematographer Sven Nykvist`, or as they are described."""
         if say == self._text.described and members.partner.startswith("hop"):
             return say(members.partner)
-        return f"the {self._text.table.entity[members.credit].role} {say(members.partner)}"
+        credit = self._text.table.entity[members.credit]
+        return f"the {credit.title or credit.role} {say(members.partner)}"
 
     def _ask_of_set(self, form: Extreme, members: Members, winner: str, say: Say) -> str:
         if self._is_of_list(form):
@@ -500,7 +534,7 @@ class ComputationVerbaliser:
     def _ask_worked(self, form: Extreme, members: Members, say: Say) -> str:
         """`On which feature film did X last work with Y?`, sometimes; empty where two did something else with it."""
         noun, _, did = self._text.table.entity[members.property].together.partition(" that ")
-        if not members.partner or did != _MADE_WITH or self._text.draw() >= _WORKED:
+        if not members.partner or did not in _WORKED_WITH or self._text.draw() >= _WORKED:
             return ""
         asked = self._pick(WORKED_FRAMES).format(noun=noun, turn=form.turn())
         return self._fill_joint(asked, members, say)
@@ -589,12 +623,15 @@ class ComputationVerbaliser:
         # Where the question goes on with that person's works, a pronoun does.
         again = len(self._text.list_choices(members.shared)) > 1
         owner = self._say_own(members) if again else f"{self._text.described(members.shared)}'s"
-        return f"{owner} {self._name_end_of(members.property, form.turn())}"
+        return f"{owner} {self._name_end_of(members.property, form.turn(), members.shared)}"
 
-    def _name_end_of(self, property: str, turn: str) -> str:
-        """`last feature film`, or `directorial debut`: what stands at an end of a list."""
+    def _name_end_of(self, property: str, turn: str, owner: str) -> str:
+        """`last feature film`, or `directorial debut`: what stands at an end of a list. Of an owner who is named it is
+        said in which part: some directors go on acting.
+        """
         entry = self._text.table.entity[property]
-        return entry.debut if entry.debut and turn == "first" else f"{turn} {entry.member.removesuffix(_BY_OWNER)}"
+        named = entry.debut if turn == "first" else entry.finale if owner.startswith("Q") else ""
+        return named or f"{turn} {entry.member.removesuffix(_BY_OWNER)}"
 
     def _state_tie(self, form: Extreme, names: str, tie: str) -> str:
         """`The films A, B and C were all directed by E`."""

@@ -123,6 +123,10 @@ NEXT_FRAMES = (
 NEXT_PHRASES = ("the {noun} that {owner} made {side} {beside}",)
 """The same within a question."""
 
+STAGED_NEXT_FRAMES = ("What was {next} after {beside}?", "Which {noun} by {owner} came just before {beside}?")
+STAGED_NEXT_PHRASES = ("{next} after {beside}", "the {noun} by {owner} that came just before {beside}")
+"""The same of what others bring out: `X's next play after his last one with Y`; what came before it is the second."""
+
 JOINT_EVENT_FRAMES = ("{what} was the {turn} {member}?", "Which was the {turn} {member}?")
 
 AFTER_FIRST_OF_LIST_FRAMES = (

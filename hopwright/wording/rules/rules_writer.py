@@ -84,8 +84,17 @@ _FILM_ROLE = re.compile(
     r'the film (?="[^"]+" \(\d{4}\))'
 )
 """Where a role says that a title is a film's."""
-_FILM = re.compile(r'\bthe film (?="[^"]+" \(\d{4}\))')
-"""What need not be said where the question asks for a feature film."""
+_SAID_BY_LIST = {
+    asked: re.compile(rf'\bthe {noun} (?="[^"]+" \(\d{{4}}\))')
+    for asked, noun in {
+        "feature film": "film",
+        "full-length play": "play",
+        "Broadway musical": "musical",
+        "opera that": "opera",
+        "operetta that": "operetta",
+    }.items()
+}
+"""What a question asks for → the noun that need not be said before the work that it names."""
 _COMPOSER = re.compile(rf'\b(composer of (?:{MARK})*)the opera (?="[^"]+" \(\d{{4}}\))')
 """Where a role says that a title is a piece of music's."""
 _OWN_THE = re.compile(r"\b(his|her) the ")
@@ -483,8 +492,9 @@ class PlanVerbaliser:
 
         said = _OF_IT.sub(r"its \1", _MENTION.sub(name, text))
         said = _FILM_ROLE.sub(r"\1", _SAME_NOUN.sub(r"the \1s \2", _tidy(said)))
-        if "feature film" in said:
-            said = _FILM.sub("", said)
+        for asked, noun in _SAID_BY_LIST.items():
+            if asked in said:
+                said = noun.sub("", said)
         if "opera" in _COMPOSER.sub("", said):  # what the composer wrote is said to be an opera
             said = _COMPOSER.sub(r"\1", said)
         for entity in seen:
