@@ -98,8 +98,13 @@ class PlanSampler:
         self._deck: _AnchorPool | None = None
         self._coherence = CoherenceScorer(planner.traversals, planner.relations)
 
-    def draw(self, anchors: Sequence[Anchor], slot: int) -> SampledPlan:
-        """The plan of a slot. Raises NoPlanError when not even the bare topology could be planned."""
+    def draw(
+        self, anchors: Sequence[Anchor], slot: int, is_had: Callable[[Plan], bool] = lambda _: False
+    ) -> SampledPlan:
+        """The plan of a slot. Raises NoPlanError when not even the bare topology could be planned.
+
+        is_had: whether a plan is of no more use, since what it asks is asked already.
+        """
         if self._deck is None or self._deck.anchors is not anchors:
             self._deck = _AnchorPool(anchors, self.band_of, self._graph)
             self._wishes, self._shares = (
@@ -108,7 +113,7 @@ class PlanSampler:
             )
             self._domains = self._mix.domains
             self._calibrate()
-        return self._fill(slot)
+        return self._fill(slot, is_had)
 
     def sketch(self, slot: int) -> Plan:
         """A plan of the graph alone, at once: without pilots, so that shares are not kept. Raises NoPlanError."""
@@ -158,7 +163,7 @@ class PlanSampler:
         """What a plan touches: see `ThemeIndex`."""
         return self._themes.of_plan(plan)
 
-    def _fill(self, slot: int) -> SampledPlan:
+    def _fill(self, slot: int, is_had: Callable[[Plan], bool] = lambda _: False) -> SampledPlan:
         odds = self._shares.odds(slot)
         wish = draw_slot_spec(self._wishes, self._seed, slot, lambda name: _compare_cells(topology(name), odds))
         if wish.anchoring == "2" and not load_sequence_index(topology(wish.topology)).keeps_pairs:
@@ -166,7 +171,7 @@ class PlanSampler:
         preferences = self._prefer(slot, wish)
         reasons: Counter[str] = Counter()
         for attempt in self._attempts(wish, slot, preferences):
-            found = self._try(slot, wish, attempt, preferences, reasons)
+            found = self._try(slot, wish, attempt, preferences, reasons, is_had)
             if found is not None:
                 anchor, hops = attempt.anchor, attempt.hops
                 drawn = SampledPlan(found, wish, anchor, _locate(found, hops))
@@ -227,11 +232,19 @@ class PlanSampler:
         return self._planner.can_start(topology(wish.topology), anchor.entity, kept, preferences)
 
     def _try(
-        self, slot: int, wish: SlotSpec, attempt: _SlotAttempt, preferences: SamplingPreferences, reasons: Counter[str]
+        self,
+        slot: int,
+        wish: SlotSpec,
+        attempt: _SlotAttempt,
+        preferences: SamplingPreferences,
+        reasons: Counter[str],
+        is_had: Callable[[Plan], bool],
     ) -> Plan | None:
         spec = SlotSpec(attempt.topology or wish.topology, attempt.kind, attempt.answer)
 
         def refuses(plan: Plan) -> bool:
+            if is_had(plan):
+                return True
             if attempt.open:
                 return self._shares.is_worn(slot, plan)
             if self._shares.is_over(slot, plan, anchored=attempt.anchor is not None):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +35,7 @@ from hopwright.records import (
     AnchorRef,
     CheckResult,
     Claim,
+    Compute,
     Domain,
     Hop,
     Item,
@@ -57,6 +58,8 @@ MAX_ALIASES = 20
 _REMEMBERED = 2_000
 """So many plans are kept with what was made of them: half of all slots draw a plan that another one has drawn."""
 
+_MOST_FAILED = 3
+"""After so many plans that choose the same and fail nothing else is asked of it."""
 _MOST_WORDS = 45
 """Words of a question; readers lose the thread of longer ones."""
 
@@ -68,9 +71,42 @@ class _Draft:
     item: Item | Rejected
     checks: tuple[CheckResult, ...] = ()
 
+    @property
+    def passes(self) -> bool:
+        """Whether it is an item that no check refuses."""
+        return isinstance(self.item, Item) and all(check.outcome != "fail" for check in self.checks)
+
+
+class _HadPlans:
+    """The plans of some slots. One that is drawn again adds nothing, nor does one that chooses what an item of its
+    topology chooses, or what several failed with.
+    """
+
+    def __init__(self) -> None:
+        self._ids: set[str] = set()
+        self._spent: Counter[tuple[str, ...]] = Counter()
+
+    def holds(self, plan: Plan) -> bool:
+        """Whether a plan would add nothing."""
+        return plan.id in self._ids or self._spent[_list_chosen(plan)] >= _MOST_FAILED
+
+    def note(self, plan: Plan, *, passed: bool) -> None:
+        """Keep a plan, and what came of what it chooses."""
+        self._ids.add(plan.id)
+        if len(chosen := _list_chosen(plan)) > 1:
+            self._spent[chosen] += _MOST_FAILED if passed else 1
+
+
+def _list_chosen(plan: Plan) -> tuple[str, ...]:
+    """The topology of a plan, and the entities that its computations choose."""
+    computed = (one for one in plan.steps if isinstance(one.derivation, Compute) and one.answer_type == "entity")
+    return (plan.topology, *(str(one.value) for one in computed))
+
 
 class Synthesizer:
-    """Turns draft slots into items. Every slot gives one item or one rejection, and the same one in every run."""
+    """Turns draft slots into items. Every slot gives one item or one rejection, and the same one in every run: what it
+    gives depends on the slots before it in its shard, and on no other shard.
+    """
 
     def __init__(
         self,
@@ -107,8 +143,9 @@ class Synthesizer:
         """Fill the slots start … start + count - 1; items out + rejections = count."""
         items: list[Item] = []
         rejected: list[Rejected] = []
+        had = _HadPlans()
         for slot in range(start, start + count):
-            outcome = self._fill(anchors, slot)
+            outcome = self._fill(anchors, slot, had)
             if isinstance(outcome, Item):
                 items.append(outcome)
             else:
@@ -119,14 +156,15 @@ class Synthesizer:
         """A plan of the graph alone, without the pilots that hold a run to its targets. Raises NoPlanError."""
         return self._drawer.sketch(slot)
 
-    def _fill(self, anchors: Sequence[Anchor], slot: int) -> Item | Rejected:
+    def _fill(self, anchors: Sequence[Anchor], slot: int, had: _HadPlans) -> Item | Rejected:
         try:
-            drawn = self._drawer.draw(anchors, slot)
+            drawn = self._drawer.draw(anchors, slot, had.holds)
         except NoPlanError as error:
             self.ledger.note_failure(error)
             return Rejected(key=f"slot-{slot}", check="no_plan", reason=str(error))
         self.ledger.note(drawn)
         draft = self._find_draft(drawn.plan)
+        had.note(drawn.plan, passed=draft.passes)
         if isinstance(draft.item, Rejected):
             return draft.item
         provenance = draft.item.provenance.model_copy(update={"anchor": _refer(drawn)})
