@@ -529,15 +529,19 @@ class DistractorMaker:
             ordered = [last, *(one for one in self._lists.order(chosen, sources, used) if one != last)]
         else:
             ordered = sorted(self._lists.order(chosen, sources, used), key=lambda one: one not in offered)
-        # Whoever wrote the novel of the film that is named is dropped on sight as the writer of their first.
-        told = {value for one in used.difference(found) for value in self._facts.objects(one, property)}
+        named = used.difference(found)
+        told = {value for one in named for value in self._facts.objects(one, property)}
         ordered = [one for one in ordered if told.isdisjoint(self._facts.objects(one, property))]
+        # Whoever scored the film that is named is no likely answer, but stands in for a third; its novelist is none.
+        fits = not self._table.entity[property].told_role
+        own = sorted(self._list_sources(sorted(named), property, answer)) if fits else []
         if not isinstance(form, Extreme) or form.members is None or not form.members.credit:
-            return ordered
+            return [*ordered, *own]
         beyond = [one for one in ordered if self._lists.is_beyond(chosen, one)]
         within = [one for one in ordered if one not in beyond]
         leading = [next(iter(self._list_sources(side, property, answer)), "") for side in (beyond, within)]
-        return [*leading, *(one for one in ordered if one not in leading)] if all(leading) else []
+        rest = [one for one in ordered if one not in leading]
+        return [*leading, *rest, *own] if all(leading) else []
 
     def _list_sources(self, sources: Sequence[str], property: str, answer: str) -> Iterator[str]:
         """Those of which one alone has a property, and another than the answer."""

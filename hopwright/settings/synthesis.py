@@ -93,7 +93,7 @@ class TargetParameters(Parameters):
         "held back likewise.",
     )
     renown: float = Field(
-        default=3.0,
+        default=2.5,
         ge=0,
         le=5,
         title="Largest renown",

@@ -183,7 +183,8 @@ def select(
     can end a question about anybody), of each of `_MOST_STEPS`, of ends of one series, or of one final answer. Of an
     answer half of the share is allowed here, because the difficulty filter then takes away a part of the items but not
     evenly. Where a number of `items` is asked for, the shares are of that number: what is kept then stays kept when
-    further drafts are drawn. Where none is, what has the rarest topology goes before what asks the same otherwise.
+    further drafts are drawn. Where none is, what has the rarest topology goes before what asks the same otherwise, and
+    who was billed first is asked last of all.
     """
     from hopwright.checks.near_duplicates import NearDuplicateFinder  # slow to load, and of no use to the workers
 
@@ -195,7 +196,7 @@ def select(
     texts: dict[str, str] = {}
     drafts = list(drafts)
     shapes = Counter(one.topology for one in drafts)
-    for draft in sorted(drafts, key=lambda one: (0 if items else shapes[one.topology], one.slot)):
+    for draft in sorted(drafts, key=lambda one: (0, False, one.slot) if items else _rank(one, shapes)):
         named = _list_named(draft.question)
         keys = (draft.id, draft.question.casefold(), f"{draft.answer}|{named}" if named else "", draft.way)
         first = next((seen[name] for name in keys if name and name in seen), None)
@@ -228,7 +229,9 @@ def select(
         seen[f"start|{start}"] = draft.id
         kept.append(draft)
     total = items or len(kept)
-    for limit in _list_limits(max_answer_share, max_frame_share, _find_most_of_domain(kept)):
+    for limit in _list_limits(max_answer_share, max_frame_share):
+        if not limit.applies(kept):
+            continue
         counts: Counter[str] = Counter()
         left: list[DraftKey] = []
         size = min(total, len(kept))
@@ -258,9 +261,11 @@ class _Limit:
     reason: str
     of_kept: bool = False
     """Whether the share is of what is kept where that is less than what is asked for."""
+    applies: Callable[[Sequence[DraftKey]], bool] = lambda _: True
+    """Whether what the limits before it have left is held to it."""
 
 
-def _list_limits(max_answer_share: float, max_frame_share: float, most_of_domain: float) -> Iterator[_Limit]:
+def _list_limits(max_answer_share: float, max_frame_share: float) -> Iterator[_Limit]:
     """The limits, in the order in which they are kept to: what one drops does not count at the next."""
     alike = "{allowed} earlier ones differ in names and years only"
     yield _Limit("frame_share", lambda one: one.frame, lambda _: (max_frame_share, _FEWEST_ALIKE), alike)
@@ -271,7 +276,8 @@ def _list_limits(max_answer_share: float, max_frame_share: float, most_of_domain
     end = "{allowed} earlier ones ask for an end of the same series"
     yield _Limit("series_share", lambda one: one.end_of, lambda _: _MOST_OF_END, end)
     domain = "{allowed} earlier ones are about {name}"
-    yield _Limit("domain_share", lambda one: one.domain, lambda _: (most_of_domain, _FEWEST_ALIKE), domain)
+    most_of_domain = (_MOST_OF_DOMAIN, _FEWEST_ALIKE)
+    yield _Limit("domain_share", lambda one: one.domain, lambda _: most_of_domain, domain, applies=_has_many_domains)
     opening = "{allowed} earlier ones begin with {name!r}"
     most_alike = (_MOST_OPENING, _FEWEST_OPENING)
     yield _Limit("opening_share", lambda one: find_opening(one.question), lambda _: most_alike, opening, True)
@@ -281,10 +287,15 @@ def _list_limits(max_answer_share: float, max_frame_share: float, most_of_domain
     yield _Limit("answer_share", lambda one: one.answer, lambda _: (max_answer_share / 2, 1), answer, True)
 
 
-def _find_most_of_domain(drafts: Sequence[DraftKey]) -> float:
-    """The largest share of one domain; all of them where a graph gives few domains: one of films is about films."""
+def _has_many_domains(drafts: Sequence[DraftKey]) -> bool:
+    """Whether drafts are about so many domains that none need hold more than its share: a graph of films is not."""
     counts = Counter(draft.domain for draft in drafts if draft.domain)
-    return _MOST_OF_DOMAIN if sum(count >= _FEWEST_ALIKE for count in counts.values()) >= _MANY_DOMAINS else 1.0
+    return sum(count >= _FEWEST_ALIKE for count in counts.values()) >= _MANY_DOMAINS
+
+
+def _rank(draft: DraftKey, shapes: Mapping[str, int]) -> tuple[int, bool, int]:
+    """What goes before what asks the same: the rarest topology, then what readers would rather know."""
+    return shapes[draft.topology], _find_ending(draft) in ROLES.last_resort, draft.slot
 
 
 def _find_ending(draft: DraftKey) -> str:
