@@ -17,18 +17,18 @@ from hopwright.reporting.run_summary import summary_lines
 
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
-    "hw-5d4a770ca214c967",
-    "hw-7a6abadae0a66785",
-    "hw-ab848712e7632b3e",
-    "hw-9650386b7702de2b",
-    "hw-23ed6b52f0c84ea8",
-    "hw-b50fcd6529b68b7c",
-    "hw-3bbcdebe851dfa11",
-    "hw-97a0cd181abc2070",
+    "hw-aba7df86fb32f69b",
+    "hw-2cd6245deba2fd91",
+    "hw-e1046bcd2140ddea",
+    "hw-57e30396b4901cc9",
     "hw-3fa00eab9c855de8",
-    "hw-3d6fd71eb396b5db",
-    "hw-2a4336eca8219991",
-    "hw-905bfe5dbe43d208",
+    "hw-9fba4699bd96960a",
+    "hw-84834315962342e0",
+    "hw-b7e3e1570b4886c1",
+    "hw-726ba6ef6998ee20",
+    "hw-72dea85b63545295",
+    "hw-3f1c8f1c76588191",
+    "hw-a157bec90525c4fe",
 )
 FIRST_RUN = "Then the pipeline runs stage by stage and ends like this:\n\n```\n"
 """What stands on the page before the output of a run."""
