@@ -235,7 +235,7 @@ class EntityProperty(_Entry):
     """Whether `the first` and `the last` of it say enough: of novels they do, a first opera may have lain unheard, and
     of those who work still only the first is known."""
     debut: str = ""
-    """What the first of it is called: `directorial debut`; empty for no such word."""
+    """What the first of it is called: `feature debut`; empty for no such word."""
     partial: bool = False
     """Whether it holds what came in some years only, though of these all: nothing is counted then."""
     member: str = ""

@@ -16,7 +16,7 @@ from tests.drafts import draft_ways, find_forms
 
 TABLE = default_table()
 RELEASE = TABLE.roles.release
-_OWN = r"(?:his|her|\{\d: the director\}'s) (?:directorial debut|last feature film)\}"
+_OWN = r"(?:his|her|\{\d: the director\}'s) (?:feature debut|last feature film)\}"
 
 
 @pytest.fixture(scope="module")

@@ -419,7 +419,7 @@ class ComputationVerbaliser:
 
     def _tell_beside(self, members: Members, beside: EndOfMaker) -> str:
         """`the two`, after a sentence that says who they are: `The director of "Marty" worked more than once with the
-        editor of his directorial debut.`
+        editor of his feature debut.`
         """
         text = self._text
         partner = self._name_beside(members, beside)
@@ -626,7 +626,7 @@ class ComputationVerbaliser:
         return f"{owner} {self._name_end_of(members.property, form.turn(), members.shared)}"
 
     def _name_end_of(self, property: str, turn: str, owner: str) -> str:
-        """`last feature film`, or `directorial debut`: what stands at an end of a list. Of an owner who is named it is
+        """`last feature film`, or `feature debut`: what stands at an end of a list. Of an owner who is named it is
         said in which part: some directors go on acting.
         """
         entry = self._text.table.entity[property]
