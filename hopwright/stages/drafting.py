@@ -56,7 +56,7 @@ from hopwright.wording.rules.rules_writer import RulesWriter, Wording
 MAX_ALIASES = 20
 
 _REMEMBERED = 2_000
-"""So many plans are kept with what was made of them: half of all slots draw a plan that another one has drawn."""
+"""So many plans are kept with what was made of them: most are drawn in several shards."""
 
 _MOST_FAILED = 3
 """After so many plans that choose the same and fail nothing else is asked of it."""
