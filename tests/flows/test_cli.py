@@ -273,7 +273,7 @@ def test_graph_verbs_on_the_sample(call, home: Path) -> None:  # type: ignore[no
     assert json.loads(call("graph", "show", "Germany", "--most", "3", "--json").out) == shown
     for name, said in (
         ("Q0", "no entity has the id or the name 'Q0'"), ("Germony", "is one of these meant? Q183 (Germany)"),
-        ("Emma", "2 entities are called 'Emma': Q"),
+        ("Emma", "3 entities are called 'Emma': Q"),
     ):  # fmt: skip
         unknown = call("graph", "show", name)
         assert (unknown.code, len(unknown.err.strip().splitlines())) == (1, 1)

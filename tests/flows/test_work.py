@@ -81,12 +81,16 @@ def test_most_anchors_are_linked_and_counts_add_up(run: RunFolder) -> None:
     assert counts.out >= 0.9 * counts.taken
 
 
-def test_drafts_do_not_depend_on_how_they_were_cut(run: RunFolder, store: Path, tmp_path: Path) -> None:
+def test_drafts_depend_on_no_other_shard(run: RunFolder, store: Path, tmp_path: Path) -> None:
+    """A shard passes over what it has drawn, and so it begins as a shorter one does; others make no difference."""
     other = RunFolder(tmp_path, "r")
-    run_stage(Stage(other, "d"), slots(run, store, 40), draft_slots, parameters={})
-    drafts = read_all(Stage(run, "synthesize/drafts"))
-    assert read_all(Stage(other, "d")) == drafts
-    assert len(drafts) > DRAFTS / 3
+    run_stage(Stage(other, "last"), slots(run, store, 60)[-1:], draft_slots, parameters={})
+    run_stage(Stage(other, "short"), slots(run, store, 40)[:1], draft_slots, parameters={})
+    parts = Stage(run, "synthesize/drafts").parts()
+    assert read_all(Stage(other, "last")) == list(read_items(parts[-1]))
+    short = read_all(Stage(other, "short"))
+    assert short == list(read_items(parts[0]))[: len(short)]
+    assert len(read_all(Stage(run, "synthesize/drafts"))) > DRAFTS / 3
 
 
 def test_selection_keeps_rows_in_order_and_names_what_it_drops(run: RunFolder) -> None:

@@ -26,7 +26,7 @@ def items(sample: GraphStore) -> list[Item]:
     """As a set holds them: without those that nearly repeat another."""
     finder = NearDuplicateFinder()
     # Some faults need a number, or a date, to be planted in.
-    drafted = (*draft_numbers(sample)[::3], *draft_deaths(sample)[:30], *draft_items(sample, 170))
+    drafted = (*draft_numbers(sample)[::2], *draft_deaths(sample)[:40], *draft_items(sample, 170))
     found = [item for item in drafted if finder.add(item.question, item.id) is None]
     assert len(found) >= ITEMS
     return found[:ITEMS]
