@@ -433,7 +433,8 @@ def _load() -> _Inventory:
         taken=frozenset(raw["words"]["taken"]),
         nouns=tuple(raw["words"]["noun"]),
         people=tuple(raw["words"]["person"]),
-        frames={noun: tuple(frames) for noun, frames in raw["frames"].items()},
+        frames={noun: tuple(frames) for noun, frames in raw["frames"].items()}
+        | {noun: tuple(raw["frames"][other]) for noun, other in raw["alike"].items()},
         kinds={kind: tuple(frames) for kind, frames in raw["kinds"].items()},
         head=frozenset(raw["keep"]["head"]),
         heads=frozenset(word.lower() for word in raw["keep"]["any"]),

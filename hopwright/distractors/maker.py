@@ -534,7 +534,7 @@ class DistractorMaker:
         ordered = [one for one in ordered if told.isdisjoint(self._facts.objects(one, property))]
         # Whoever scored the film that is named is no likely answer, but stands in for a third; its novelist is none.
         fits = not self._table.entity[property].told_role
-        own = sorted(self._list_sources(sorted(named), property, answer)) if fits else []
+        own = list(self._list_sources(sorted(named), property, answer)) if fits else []
         if not isinstance(form, Extreme) or form.members is None or not form.members.credit:
             return [*ordered, *own]
         beyond = [one for one in ordered if self._lists.is_beyond(chosen, one)]

@@ -457,8 +457,8 @@ class GraphTraversals:
             for whole in self.whole_lists(owner):
                 when = next((date for date, one in whole.dates if one == work), None)
                 # An opera that was premiered next may have been written long before.
-                dated = whole.measure == self.roles.release or self.table.entity[whole.property].maker
-                if when is None or not dated:
+                comes_out = whole.measure == self.roles.release or self.table.entity[whole.property].staged
+                if when is None or not comes_out:
                     continue
                 sides = {one: is_later(date, when) for date, one in whole.dates if one != work}
                 if None in sides.values():

@@ -155,8 +155,7 @@ class ComputationVerbaliser:
             case ClaimComputation():
                 return self._claimed.ask(step, form, say)
             case NextOfList() if say == self._text.described:
-                staged = self._text.table.entity[form.property].staged
-                return self._describe_next(form, STAGED_NEXT_FRAMES if staged else NEXT_FRAMES)
+                return self._describe_next(form, NEXT_FRAMES, STAGED_NEXT_FRAMES)
             case NextOfList():
                 return self._ask_next(form)
             case EndOfMaker():
@@ -188,8 +187,7 @@ class ComputationVerbaliser:
                 )
                 return f"the number of those of {self._names(form.members.entities)} that {many}"
             case NextOfList():
-                staged = self._text.table.entity[form.property].staged
-                return self._describe_next(form, STAGED_NEXT_PHRASES if staged else NEXT_PHRASES)
+                return self._describe_next(form, NEXT_PHRASES, STAGED_NEXT_PHRASES)
             case EndMember():
                 return self._name_end(form, self._text.described)
             case ShiftedYear(base=base, later=True, offset=offset) if person := self._find_born(base):
@@ -218,14 +216,14 @@ class ComputationVerbaliser:
         end, side = ("first", "after") if form.later else ("last", "before")
         return f"the {end} {self._name_member(form)} that {maker} made {side} it"
 
-    def _describe_next(self, form: NextOfList, frames: Sequence[str]) -> str:
+    def _describe_next(self, form: NextOfList, frames: Sequence[str], staged: Sequence[str]) -> str:
         """`the feature film that X made right after his last collaboration with the editor of Y`."""
         if not form.reference.startswith("hop"):
             return self._name_beside_named(form)
         members = self._list_joint(form)
         end, side = ("last", "right after") if form.later else ("first", "just before")
         if self._text.table.entity[form.property].staged:
-            return self._describe_next_staged(form, members, end, frames)
+            return self._describe_next_staged(form, members, end, staged)
         partner = (
             self._call_its(members.partner)
             if self._roles_in_one((members.shared, members.partner))
@@ -399,13 +397,12 @@ class ComputationVerbaliser:
         partner = self._name_beside(members, beside) if beside else self._say_partner(members, say)
         if _WITH not in template:  # `flight of {s} that {o} commanded`
             partner = say(members.partner)
-            if hidden and self._roles_in_one((members.shared, members.partner)):  # whoever comes second is `its author`
-                if template.index("{s}") < template.index("{o}"):
-                    partner = self._call_its(members.partner)
-                else:
-                    shared = self._call_its(members.shared)
-        said = template.replace(_WITH, f"{entry.preposition} {{o}}").replace("{s}", shared)
-        return said.replace("{o}", partner)
+        said = {"{s}": shared, "{o}": partner}
+        if _WITH not in template and hidden and self._roles_in_one((members.shared, members.partner)):
+            second = max(said, key=template.index)  # of two of one work, whoever comes second is `its author`
+            said[second] = self._call_its(members.shared if second == "{s}" else members.partner)
+        template = template.replace(_WITH, f"{entry.preposition} {{o}}")
+        return template.replace("{s}", said["{s}"]).replace("{o}", said["{o}"])
 
     def _call_its(self, reference: str) -> str:
         """`its librettist`, of a work that has just been named."""
