@@ -129,13 +129,20 @@ def _draft_others(graph: GraphStore, topology: str, slots: int) -> tuple[Item, .
 
 
 @functools.cache
-def draft_ways(graph: GraphStore, topology: str, operations: str, draws: int = 300) -> tuple[Item, ...]:
-    """Checked items whose hops do nothing but these operations (names, apart by spaces), from so many plans drawn."""
-    name = f"{topology}-{operations.replace(' ', '-')}-{draws}"
-    return draft_once(graph, name, lambda: _draft_ways(graph, topology, frozenset(operations.split()), draws))
+def draft_ways(
+    graph: GraphStore, topology: str, operations: str, draws: int = 300, focus: str = ""
+) -> tuple[Item, ...]:
+    """Checked items whose hops do nothing but these operations (names, apart by spaces), from so many plans drawn.
+
+    focus: the domain in which they begin.
+    """
+    name = f"{topology}-{operations.replace(' ', '-')}-{draws}{focus}"
+    return draft_once(graph, name, lambda: _draft_ways(graph, topology, frozenset(operations.split()), draws, focus))
 
 
-def _draft_ways(graph: GraphStore, topology: str, operations: frozenset[str], draws: int) -> tuple[Item, ...]:
+def _draft_ways(
+    graph: GraphStore, topology: str, operations: frozenset[str], draws: int, focus: str
+) -> tuple[Item, ...]:
     assert operations <= {one.name for one in OPERATIONS}
     synthesizer = Synthesizer(graph, default_table(), seed=SEED)
     planner = Planner(WikidataSource(graph, default_table()))
@@ -144,8 +151,9 @@ def _draft_ways(graph: GraphStore, topology: str, operations: frozenset[str], dr
     for draw in range(draws):
         with contextlib.suppress(NoPlanError):
             plan = planner.draw(
-                find_topology(topology), "", f"{SEED}:{draw}", preferences=SamplingPreferences(odds=others), tries=10
-            )
+                find_topology(topology), "", f"{SEED}:{draw}",
+                preferences=SamplingPreferences(odds=others, focus=focus), tries=10,
+            )  # fmt: skip
             item = plan.id not in items and synthesizer.compose(plan)
             if isinstance(item, Item) and all(one.outcome != "fail" for one in run_checks(item, synthesizer.context)):
                 items[plan.id] = item

@@ -38,7 +38,7 @@ from hopwright.knowledge import wikidata
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.wikidata.confusions import add_alike
 from hopwright.records import Hop, Item, LiteralFact, Surrogate, Triplet
-from hopwright.records.values import EntityKind
+from hopwright.records.values import BROUGHT_OUT, EntityKind
 from hopwright.text.articles import definite
 from hopwright.text.phrases import plain_noun, sentence
 from hopwright.wording.rules.rules_writer import EntityNaming
@@ -59,7 +59,7 @@ _MODERN = 1850
 # What is told of the kind fits all nouns of these, too.
 _EXTENDED = frozenset({"organization", "team", "transport"})
 _REGNAL = re.compile(r"\b[IVX]+\b")
-_DATED = frozenset({"work", "event", "competition", "transport"})
+_DATED = BROUGHT_OUT | {"event", "competition", "transport"}
 _PRONOUNS = {
     "he": {"he": "he", "him": "him", "his": "his", "himself": "himself"},
     "she": {"he": "she", "him": "her", "his": "her", "himself": "herself"},
@@ -254,9 +254,9 @@ class FactInventor:
             triplets += [self._credit_stranger(plan.subject)] if told.isdisjoint(list_properties("director")) else []
             literals += [self._date(plan.subject)] if told.isdisjoint(list_properties("released")) else []
         wanted = _FACTS
-        if self.names.kind(plan.subject) == "work":
+        if self.names.kind(plan.subject) in BROUGHT_OUT:
             wanted = random.Random(f"{self._key}:{plan.subject}:length").randint(*_FACTS_OF_WORKS)
-        least = _LEAST if person or self.names.kind(plan.subject) == "work" else 0
+        least = _LEAST if person or self.names.kind(plan.subject) in BROUGHT_OUT else 0
         missing = max(wanted - len(triplets) - len(literals), least)
         for fact in self._invent(plan):
             if missing <= 0:

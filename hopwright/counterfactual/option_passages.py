@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from hopwright.counterfactual.passages import PassagePlan
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.records import Item, Lookup
-from hopwright.records.values import EntityKind
+from hopwright.records.values import BROUGHT_OUT, EntityKind
 from hopwright.wording.rules.rules_writer import EntityNaming
 
 # Of these another one can be made up; a race or a state would have to fit into a series or on a map.
-_KINDS: frozenset[EntityKind] = frozenset({"work", "person"})
+_KINDS: frozenset[EntityKind] = BROUGHT_OUT | {"person"}
 
 
 @dataclass(frozen=True, slots=True)

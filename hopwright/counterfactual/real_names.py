@@ -303,7 +303,7 @@ def _list_properties(hops: Iterable[Hop]) -> list[str]:
 
 
 def _is_called_after(label: str, found: Sequence[str], kind: EntityKind) -> bool:
-    if kind in ("person", "fiction", "work"):
+    if kind in ("person", "fiction", "work", "animal"):
         return label in found
     rest = label
     for name in found:

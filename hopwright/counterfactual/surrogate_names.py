@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Literal, Protocol
 
-from hopwright.records.values import EntityKind
+from hopwright.records.values import BROUGHT_OUT, EntityKind
 from hopwright.text import english
 from hopwright.text.articles import definite
 from hopwright.text.phrases import plain_noun
@@ -276,7 +276,7 @@ def _find_frames(noun: str, kind: EntityKind, label: str) -> Sequence[str]:
     if words and words[-1] in _SETTLED:
         return inventory.frames["city"]
     last = label.split()[-1] if label.split() else ""
-    if kind != "work" and last in inventory.head and len(label.split()) > 1:
+    if kind not in BROUGHT_OUT and last in inventory.head and len(label.split()) > 1:
         return (f"{{x}} {last}",)
     return inventory.kinds[kind]
 

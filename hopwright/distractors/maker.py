@@ -84,7 +84,7 @@ from hopwright.records import (
     Lookup,
     ReverseLookup,
 )
-from hopwright.records.values import Scalar, Value, parse, render
+from hopwright.records.values import BROUGHT_OUT, Scalar, Value, parse, render
 from hopwright.text.matching import find_numbers, fold, pad
 
 _IDS = re.compile(r"\bQ[0-9A-Za-z_]+\b")
@@ -104,7 +104,7 @@ _NEXT_IN_LIST = 5
 """Of a whole list that a moment parts, so many that come next to the answer are offered."""
 _SHARED = 0
 """Place of the trait that counts the words that an option shares with the question."""
-_MOST_YEARS: Mapping[str, int] = {"person": 30, "work": 30, "event": 40}
+_MOST_YEARS: Mapping[str, int] = {"person": 30, "work": 30, "animal": 30, "event": 40}
 """Kind → how many years the entities of one era lie apart at most."""
 _MOST_YEARS_HELD = 15
 """The same of the years that two holders of a timeline hold."""
@@ -1154,7 +1154,7 @@ class DistractorMaker:
             return False
         plays = _asks_player(derivation)
         entry = self._table.entity.get(derivation.property) if isinstance(derivation, Lookup) else None
-        made = entry is not None and entry.subject == ("work",) and not plays
+        made = entry is not None and set(entry.subject) <= BROUGHT_OUT and not plays
         if kind == "person" and not made and not self._are_of_one_gender(candidate, answer, strictly=plays):
             return False  # no actress is taken for whoever played Émile Zola; a film is written by either
         role = derivation.property if isinstance(derivation, Lookup) and kind != "country" else ""
@@ -1209,12 +1209,12 @@ class DistractorMaker:
     def _has_had(self, role: str, candidate: str, subject: str) -> bool:
         """Whether a candidate is to something what is asked for: to works, where it is a work, of the same years."""
         subjects = self._facts.subjects(role, candidate)
-        if self._siblings.kind(subject) == "work":  # whoever wrote novels alone did not write a play
+        if self._siblings.kind(subject) in BROUGHT_OUT:  # whoever wrote novels alone did not write a play
             subjects = tuple(one for one in subjects if self._siblings.sort(one) == self._siblings.sort(subject))
         made = self._siblings.kind(candidate) == "person" and self._siblings.kind(subject) != "person"
         if not made or not self._siblings.has_era(subject):
             return bool(subjects)
-        most = _BESIDE_IN_TIME if self._siblings.kind(subject) == "work" else _MOST_YEARS["work"]
+        most = _BESIDE_IN_TIME if self._siblings.kind(subject) in BROUGHT_OUT else _MOST_YEARS["work"]
         years = (self._siblings.years_apart(subject, one) for one in subjects[:_MOST_HOLDERS])
         return any(one is not None and one <= most for one in years)
 

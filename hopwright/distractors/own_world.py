@@ -27,6 +27,7 @@ from hopwright.knowledge.wikidata.roles import (
 )
 from hopwright.knowledge.wikidata.similar_entities import SimilarEntities
 from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.records.values import BROUGHT_OUT
 
 NEAR_IN_TIME = 25
 """Years by which two people are born apart at most and still belong to the same decades."""
@@ -42,7 +43,7 @@ _FEWEST_OF_CREW = 3
 """So many of those who had a part in a work are of its country."""
 _TIMES_AS_KNOWN = 10.0
 """A place that is known by so many times as many facts, or by so many times fewer, is a whole point off."""
-_TIMELY_KINDS = frozenset(["person", "work", "event"])
+_TIMELY_KINDS = BROUGHT_OUT | {"person", "event"}
 
 
 class OwnWorld:

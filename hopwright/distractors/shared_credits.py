@@ -13,6 +13,7 @@ from hopwright.knowledge.facts import Facts, read_renown
 from hopwright.knowledge.wikidata.roles import ROLES
 from hopwright.knowledge.wikidata.similar_entities import SimilarEntities
 from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.records.values import BROUGHT_OUT
 
 _MOST_FACTS = 2_000
 """People with more facts than this are no tie between two works."""
@@ -44,7 +45,7 @@ class SharedCredits:
         The order is by this number, then by the years between the works. Empty for what is no work, and where nothing
         is known of its years.
         """
-        if self._similar.kind(work) != "work":
+        if self._similar.kind(work) not in BROUGHT_OUT:
             return {}
         own = set(self._facts.objects(work, property))
         shared: dict[str, set[str]] = {}
@@ -53,7 +54,7 @@ class SharedCredits:
             if person in own or self._similar.kind(person) != "person" or self._graph.degree(person) > _MOST_FACTS:
                 continue
             for _, other in self._graph.in_edges(person):
-                if other != work and self._similar.kind(other) == "work":
+                if other != work and self._similar.kind(other) in BROUGHT_OUT:
                     shared.setdefault(other, set()).add(person)
                     if credit in self._makers and (credit, person) in self._graph.out_edges(other):
                         of_maker.add(other)

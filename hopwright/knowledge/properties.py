@@ -242,12 +242,22 @@ class EntityProperty(_Entry):
     """One of such a list, to follow `the first`: `opera by {s}`; `group` says the same of several."""
     finale: str = ""
     """What the last of it is called, where that says more than its name: `last feature film as a director`."""
-    staged: bool = False
-    """Whether others bring it out: of a playwright's next play nobody says that he `made` it."""
+    brings: tuple[str, ...] = ()
+    """How its subject brings one of them out, `make` and `made`; empty where nobody asks what came next in it: operas
+    are often written long before they are performed.
+    """
+    collaboration: str = "collaboration"
+    """What one of those that two made together was to them, to follow `right after his last`."""
     together: str = ""
-    """One of those that its subject made with a certain partner: `opera that {s} wrote with {o}`."""
+    """One of those that its subject made with a certain partner: `opera that {s} wrote with {o}`; `{part}` stands for
+    what the credit says of the partner's part.
+    """
     together_told: str = ""
     """The same as a sentence, before a question about the first or the last: `{s} wrote several operas with {o}`."""
+    part: str = ""
+    """Of a credit, the part that a partner had in what somebody made: `and {o} rode`."""
+    part_told: str = ""
+    """The same after several of them: `that {o} rode`."""
     together_count: str = ""
     """The same as a question for how many there are: `How many operas did {s} write with {o}?`; empty for none."""
     maker: str = ""

@@ -15,6 +15,7 @@ from hopwright.planning.plan import Plan, entities_of, properties_of_step
 from hopwright.planning.target_distribution import TargetDistribution, chance
 from hopwright.planning.traversals import GraphTraversals
 from hopwright.records import Compute, Derivation, Lookup, ReverseLookup
+from hopwright.records.values import BROUGHT_OUT
 
 _TELLING = 6
 _TELLING_OF_ONE = 2
@@ -197,7 +198,7 @@ class QuotaController:
         return ",".join("timeline" if table.is_timeline(one) else "kin" if one in kin else one for one in names)
 
     def _is_person_or_work(self, theme: str) -> bool:
-        return theme.startswith("entity:") and self._moves.kinds.kind(theme[7:]) in ("person", "work")
+        return theme.startswith("entity:") and self._moves.kinds.kind(theme[7:]) in BROUGHT_OUT | {"person"}
 
 
 def _leave_out_name(match: re.Match[str]) -> str:

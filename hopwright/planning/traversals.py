@@ -17,7 +17,7 @@ from hopwright.knowledge.source import FactSource
 from hopwright.planning.expressions import is_later
 from hopwright.planning.memory import Memory
 from hopwright.planning.open_world import OpenWorld
-from hopwright.records.values import Scalar
+from hopwright.records.values import BROUGHT_OUT, Scalar
 from hopwright.text.matching import contains_alias, pad, telling_words
 from hopwright.text.years import name_states_year
 
@@ -456,9 +456,7 @@ class GraphTraversals:
         for owner, maker in makers.items():
             for whole in self.whole_lists(owner):
                 when = next((date for date, one in whole.dates if one == work), None)
-                # An opera that was premiered next may have been written long before.
-                comes_out = whole.measure == self.roles.release or self.table.entity[whole.property].staged
-                if when is None or not comes_out:
+                if when is None or not self.table.entity[whole.property].brings:
                     continue
                 sides = {one: is_later(date, when) for date, one in whole.dates if one != work}
                 if None in sides.values():
@@ -503,7 +501,7 @@ class GraphTraversals:
     def _list_countries(self, entity: str) -> frozenset[str]:
         """The countries that a person or a work belongs to: that of the birthplace, or of whoever made it."""
         graph, roles = self.graph, self.roles
-        if self.kinds.kind(entity) not in ("person", "work"):
+        if self.kinds.kind(entity) not in BROUGHT_OUT | {"person"}:
             return frozenset()  # who reigned when a company was founded is nothing that anybody asks
         homes = [place for property in roles.homes for place in graph.objects(entity, property)]
         makers = [maker for property in roles.made for maker in graph.objects(entity, property)]

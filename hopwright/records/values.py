@@ -37,11 +37,15 @@ _DATE = re.compile(r"^(\d{1,2}) ([A-Z][a-z]+) (\d{1,4})$")
 
 EntityKind = Literal[
     "person", "country", "place", "nature", "work", "team", "competition", "event", "organization",
-    "award", "transport", "fiction", "other",
+    "award", "transport", "animal", "fiction", "other",
 ]  # fmt: skip
 """Coarse classes of entities. `place`: settlements, regions, buildings, venues; `nature`: waters, mountains,
 islands; `work`: films, series, episodes, books, games; `competition`: leagues and recurring events; `event`: one
-edition, season, election, treaty; `transport`: roads, lines, stations, airports, ships, spacecraft."""
+edition, season, election, treaty; `transport`: roads, lines, stations, airports, ships, spacecraft; `animal`:
+racehorses."""
+
+BROUGHT_OUT: frozenset[EntityKind] = frozenset({"work", "animal"})
+"""What somebody brings out together with others: works, and the horses that a trainer has a jockey ride."""
 
 
 def render(value: Scalar, *, year: bool = False) -> str:

@@ -175,7 +175,7 @@ def definite(label: str, kind: EntityKind, noun: str = "") -> str:
         if re.match(r"^season \d+ of ", label):
             return re.sub(r"^(season \d+ of )(.*)$", r'\1"\2"', label)
         return f'''"{label.replace('"', "'")}"'''
-    if kind in ("person", "fiction"):
+    if kind in ("person", "animal", "fiction"):
         return label
     if label.startswith("The "):
         return label if label in _KEEP_THE or kind == "team" else f"the {label[4:]}"

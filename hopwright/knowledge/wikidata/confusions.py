@@ -53,6 +53,9 @@ CONFUSED_ROLES: Mapping[str, tuple[str, ...]] = {
     "P990286": ("P990113", "P990287"),  # lyricist, composer, author of the book
     "P990287": ("P990286", "P990184"),
     "P990288": ("P990184",),  # set designer
+    "P990297": ("P990298", "P990299"),  # trainer, jockey, owner
+    "P990298": ("P990297", "P990299"),
+    "P990299": ("P990297", "P990298"),
     "P990289": ("P990184",),  # director of the film version
     "P50": ("P990173", "P990182"),  # author, dedicatee, illustrator
     "P990173": ("P990182",),
@@ -96,6 +99,7 @@ SAID_ALIKE: tuple[frozenset[str], ...] = (
     frozenset(["P170", "P990101", "P990102"]),  # creator
     frozenset(["P180", "P990177"]),  # whom or what it depicts
     frozenset(["P1809", "P990176"]),  # choreographer
+    frozenset(["P127", "P990299"]),  # owner
 )
 """Properties by which texts say the same of a subject: beside the only wife no other marriage is told of."""
 

@@ -73,6 +73,8 @@ class GraphNames:
     def _phrase(self, entity: str) -> str:
         """The label with its article or quotation marks; short and shared names with their common noun before them."""
         phrase = self._kinds.phrase(entity)
+        if self._kinds.kind(entity) == "animal":
+            return f"the Classic winner {phrase}"  # who rode it is asked of its victories
         noun = plain_noun(self._kinds.noun(entity))
         if noun in _VAGUE | _PLAIN or phrase.startswith("the ") or not self._needs_noun(entity, noun):
             return phrase

@@ -142,7 +142,7 @@ def _count(builder: PlanBuilder, options: Iterable[tuple[JointCount, str, str]])
         named = [one for one in (owner, partner) if not one.startswith("hop")]
         if not all(map(builder.admits, named)) or not _is_found_as_partner(builder, partner, joint.credit):
             continue
-        if not _is_found_as_maker(builder, owner, joint.owner, joint.works[0]):
+        if not _is_found_as_maker(builder, owner, joint.whole.property, joint.owner, joint.works[0]):
             continue
         builder.name(*named)
         members = f"having({joint.credit}, {partner}, all({joint.whole.property}, {owner}))"
@@ -160,7 +160,9 @@ def _choose(builder: PlanBuilder, context: OperationContext, options: Iterable[_
             continue
         if not _is_found_as_partner(builder, partner, joint.credit) or _is_told_by_other(builder, owner, partner):
             continue
-        if not _is_found_as_maker(builder, owner, joint.owner, joint.work) or _is_stated(builder, owner, joint):
+        if not _is_found_as_maker(builder, owner, joint.whole.property, joint.owner, joint.work):
+            continue
+        if _is_stated(builder, owner, joint):
             continue
         # Two are enough where the question neither names nor finds one of them.
         fewest = FEWEST_CHOSEN_FROM - (not _list_known(builder, joint))
@@ -273,9 +275,9 @@ def _is_found_as_partner(builder: PlanBuilder, partner: str, credit: str) -> boo
     return part in ("", credit, *builder.traversals.table.entity[credit].found_by)
 
 
-def _is_found_as_maker(builder: PlanBuilder, owner: str, maker: str, work: str) -> bool:
+def _is_found_as_maker(builder: PlanBuilder, owner: str, whole: str, maker: str, work: str) -> bool:
     """Whether a plan finds the owner of a list in the part in which they made what is on it, if it finds them."""
-    part = _find_part(builder, owner)
-    if part in builder.traversals.table.credits:
+    part, table = _find_part(builder, owner), builder.traversals.table
+    if part in table.credits and part != table.entity[whole].maker:
         return False  # some direct what they write, but they are not asked for as its writers
     return not part or (part, maker) in builder.traversals.graph.out_edges(work)

@@ -21,6 +21,7 @@ from hopwright.planning.operations.operation_inputs import (
 from hopwright.planning.plan_builder import PlanBuilder
 from hopwright.planning.traversals import Edge, JointCount, JointWork, UsableLiteral
 from hopwright.records import Lookup
+from hopwright.records.values import BROUGHT_OUT
 
 OUTWARD_LOOKUP = "extend-outward"
 """A look-up that may not say in what its subject lies: one that does has come before it."""
@@ -215,7 +216,7 @@ def _is_parallel(builder: PlanBuilder, reader: str, edge: Edge) -> bool:
 def _belong_together(builder: PlanBuilder, one: str, other: str) -> bool:
     """Whether anybody sees why two are named in one breath: of works, that they are of one year or of one maker."""
     traversals = builder.traversals
-    if traversals.kinds.kind(one) != "work" or not traversals.roles.made:
+    if traversals.kinds.kind(one) not in BROUGHT_OUT or not traversals.roles.made:
         return True
     years = [set(list_events(builder, work).values()) for work in (one, other)]
     joining = traversals.roles.made | traversals.roles.adapted

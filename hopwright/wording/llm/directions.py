@@ -13,7 +13,7 @@ _NO_SIDE = re.compile(
     r"\b(?:named|called) after\b|\bafter (?:whom|which|whose)\b|\bthe following\b(?! year)"
     r"|\b(?:first|last) names?\b|\bat least\b|\bfirst became\b|\boutlived its\b|◦ +outlived +◦ *\."
     r"|\bfirst(?: and (?:the )?second)? "
-    r"(?:wi(?:fe|ves)|husbands?|nights?|performances?|productions?|conductors?|english"
+    r"(?:wi(?:fe|ves)|husbands?|nights?|performances?|productions?|conductors?|english(?! classic)"
     # Of a book, not of the Games.
     r"|editions?(?! of the (?:world|summer|winter)| (?:at|in|on|for) which| won| held| to ))\b"
 )
@@ -27,6 +27,10 @@ _PERFORMED = re.compile(r"\b((?:first|last)(?: one| of (?:them|th[eo]se \w+))? w
 _ONCE = re.compile(r"\bonce\s+(?=◦|(?:he|she|it|they)\b)")
 _BY_THEN = re.compile(r"\bby the time\b|\bat the time of\b|\bhad (?:\w+ ){1,3}when\b")
 """`Once she had died` is after, `by the time she died` before."""
+_FINAL = re.compile(
+    r"\bfinal(?= (?:[\w’'-]+ ){0,3}(?:collaborations?|films?|plays?|musicals?|operas?|novels?|works?|success|one)\b)"
+)
+"""`His final collaboration` is the last; a cup final is none of several."""
 _COMPASS = re.compile(
     r"\b(?:(?:more|most|further|farther|furthest|farthest) (?:to the )?|lies )(north|south)(?:erly|ern)?\b"
     r"|\b(north|south) of the other(?: one)?\b",
@@ -67,7 +71,7 @@ _DIFFERENCE = re.compile(
 def find_sides(text: str) -> frozenset[str]:
     """The sides that the words of a text say."""
     # `the later-born` is the later one to be born.
-    plain = _PERFORMED.sub(r"\1", _NO_SIDE.sub(" ", text.lower()))
+    plain = _PERFORMED.sub(r"\1", _NO_SIDE.sub(" ", _FINAL.sub("last", text.lower())))
     plain = _COMPASS.sub(lambda found: f" {found[1] or found[2]}ernmost ", plain)
     plain = _BY_THEN.sub("before", _ONCE.sub("after ", plain)).replace("-", " ")
     words = [word.rstrip(".'’").removesuffix("'s") for word in _TOKEN.findall(plain)]
@@ -79,6 +83,7 @@ def find_wrong_side(wanted: frozenset[str], allowed: frozenset[str], moment: boo
 
     `allowed`: sides that it may say besides; `moment`: the wanted place in the order is one after, or before, a moment.
     """
+    text = _FINAL.sub("last", text)
     said = find_sides(text)
     ordered = wanted & (_ORDER | _PLACES.keys())
     if not ordered:

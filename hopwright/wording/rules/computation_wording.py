@@ -27,7 +27,7 @@ from hopwright.planning.computation_forms import (
 )
 from hopwright.planning.plan import PlanStep
 from hopwright.records import Lookup, ReverseLookup
-from hopwright.records.values import EntityKind
+from hopwright.records.values import BROUGHT_OUT, EntityKind
 from hopwright.text.phrases import listed, plain_noun, pluralise, pluralise_verb, superlative
 from hopwright.wording.marks import lower_first, mark, strip_marks, upper_first
 from hopwright.wording.rules.claim_wording import ClaimVerbaliser
@@ -57,8 +57,6 @@ from hopwright.wording.rules.frames import (
     PAIR_FRAMES,
     PAIRS_FRAMES,
     SET_FRAMES,
-    STAGED_NEXT_FRAMES,
-    STAGED_NEXT_PHRASES,
     THEN_FIRST_TO_FRAMES,
     THEN_FRAMES,
     TURNED_FRAMES,
@@ -82,6 +80,7 @@ _PLACE = re.compile(r"(?P<the>the (?:first|last))(?P<to> to .+)$")
 _WITH = "with {o}"
 _WORKED_WITH = frozenset({"{s} made with {o}", "{s} worked on with {o}"})
 _BY_OWNER = " by {s}"
+_WHOSE = re.compile(r"(?: (?:trained|ridden|owned))? by \{s\}$")
 _NOMINAL = 0.5
 """How often a moment is `the death of X` rather than `X died`."""
 _TOGETHER = 0.4
@@ -104,7 +103,7 @@ _VAGUE = frozenset({"thing", "class", "natural feature", "transport link", "even
 _GROUP: dict[EntityKind, str] = {
     "person": "people", "work": "works", "place": "places", "organization": "organisations", "team": "teams",
     "nature": "places", "transport": "routes and stations", "event": "events", "competition": "competitions",
-    "award": "awards", "fiction": "characters", "country": "countries",
+    "award": "awards", "animal": "horses", "fiction": "characters", "country": "countries",
 }  # fmt: skip
 
 
@@ -155,7 +154,7 @@ class ComputationVerbaliser:
             case ClaimComputation():
                 return self._claimed.ask(step, form, say)
             case NextOfList() if say == self._text.described:
-                return self._describe_next(form, NEXT_FRAMES, STAGED_NEXT_FRAMES)
+                return self._describe_next(form, NEXT_FRAMES)
             case NextOfList():
                 return self._ask_next(form)
             case EndOfMaker():
@@ -187,7 +186,7 @@ class ComputationVerbaliser:
                 )
                 return f"the number of those of {self._names(form.members.entities)} that {many}"
             case NextOfList():
-                return self._describe_next(form, NEXT_PHRASES, STAGED_NEXT_PHRASES)
+                return self._describe_next(form, NEXT_PHRASES)
             case EndMember():
                 return self._name_end(form, self._text.described)
             case ShiftedYear(base=base, later=True, offset=offset) if person := self._find_born(base):
@@ -208,7 +207,7 @@ class ComputationVerbaliser:
     def _name_of_maker(self, form: EndOfMaker) -> str:
         """`feature film by the director of "Bullitt"`."""
         maker = f"the {self._text.table.entity[form.maker].role} of {self._text.stated(form.reference)}"
-        return f"{self._name_member(form)} by {maker}"
+        return self._text.table.entity[form.property].member.replace("{s}", maker)
 
     def _name_beside_named(self, form: NextOfList) -> str:
         """`the last feature film that the director of "Bullitt" made before it`: plans of older runs ask for it."""
@@ -216,43 +215,25 @@ class ComputationVerbaliser:
         end, side = ("first", "after") if form.later else ("last", "before")
         return f"the {end} {self._name_member(form)} that {maker} made {side} it"
 
-    def _describe_next(self, form: NextOfList, frames: Sequence[str], staged: Sequence[str]) -> str:
-        """`the feature film that X made right after his last collaboration with the editor of Y`."""
+    def _describe_next(self, form: NextOfList, frames: Sequence[str]) -> str:
+        """`the feature film that X made right after his final collaboration with the editor of Y`."""
         if not form.reference.startswith("hop"):
             return self._name_beside_named(form)
-        members = self._list_joint(form)
-        end, side = ("last", "right after") if form.later else ("first", "just before")
-        if self._text.table.entity[form.property].staged:
-            return self._describe_next_staged(form, members, end, staged)
+        members, entry = self._list_joint(form), self._text.table.entity[form.property]
+        end, side = ("final", "right after") if form.later else ("first", "just before")
         partner = (
             self._call_its(members.partner)
             if self._roles_in_one((members.shared, members.partner))
             else self._say_partner(members, self._text.described)
         )
         preposition = self._text.table.entity[members.credit].preposition
-        work = "collaboration" if preposition == "with" else "one"
+        work = "one" if entry.collaboration == "collaboration" and preposition != "with" else entry.collaboration
         beside = self._refer([form.reference], f"{self._say_own(members)} {end} {work} {preposition} {partner}")
+        make, made = entry.brings
         return self._pick(frames).format(
-            noun=self._name_member(form), owner=self._text.described(members.shared), side=side, beside=beside
-        )
-
-    def _describe_next_staged(self, form: NextOfList, members: Members, end: str, frames: Sequence[str]) -> str:
-        """`X's next Broadway musical after his last one with the lyricist of Y`. Where both are found on one work, or
-        one brought the other's plays to the stage: `the author's next play after their last one together`, after a
-        sentence on what the two worked on.
-        """
-        noun, owner = self._name_member(form), self._text.described(members.shared)
-        both = self._roles_in_one((members.shared, members.partner))
-        if both or _WITH not in self._text.table.entity[members.property].together:
-            told = f"{upper_first(self._tell_joint_works(members))}."
-            self._text.openings.append(self._refer([form.reference], told))
-            if both:
-                owner = mark([int(members.shared[3:])], f"the {self._text.call_short(members.shared)}")
-            beside = f"{self._refer((members.shared, members.partner), 'their')} {end} one together"
-        else:
-            beside = f"{self._say_own(members)} {end} one with {self._say_partner(members, self._text.described)}"
-        beside = self._refer([form.reference], beside)
-        return frames[not form.later].format(next=f"{owner}'s next {noun}", noun=noun, owner=owner, beside=beside)
+            noun=self._name_member(form), owner=self._text.described(members.shared), make=make, made=made, side=side,
+            beside=beside,
+        )  # fmt: skip
 
     def _list_joint(self, form: NextOfList) -> Members:
         """The works of two, beside one end of which lies what comes next. Raises ExpressionError for anything else."""
@@ -263,7 +244,7 @@ class ComputationVerbaliser:
 
     def _name_member(self, form: NextOfList | EndOfMaker) -> str:
         """`feature film`: what is on a list."""
-        return self._text.table.entity[form.property].member.removesuffix(_BY_OWNER)
+        return _drop_owner(self._text.table.entity[form.property].member)
 
     def _name_end(self, form: EndMember, say: Say) -> str:
         """`the last Gemini mission on which X was the pilot`."""
@@ -353,7 +334,7 @@ class ComputationVerbaliser:
         if not form.moment or not member.endswith(_BY_OWNER) or not entry.to:
             return ""
         turn, side = ("first", "after") if form.later else ("last", "before")
-        noun = member.removesuffix(_BY_OWNER)
+        noun = _drop_owner(member)
         owner = self._text.name_owner(members.shared)
         when = self._text.name_death(form.moment, members.shared, side)
         did = f"that {owner} {entry.brought}" if entry.brought else f"by {owner} to {entry.to}"
@@ -365,7 +346,7 @@ class ComputationVerbaliser:
 
     def _joint_work(self, members: Members, say: Say) -> str:
         """`film that X made with Y`; `film that the director and the editor of X made together` of one named work."""
-        together = self._text.table.entity[members.property].together
+        together = self._say_shared(members)
         hidden = say == self._text.described and self._did_with(together, members)
         if hidden and (beside := self._find_beside(members)) and self._text.draw() < _TOLD_BEFORE:
             return _say_together(together, self._tell_beside(members, beside))
@@ -404,6 +385,12 @@ class ComputationVerbaliser:
         template = template.replace(_WITH, f"{entry.preposition} {{o}}")
         return template.replace("{s}", said["{s}"]).replace("{o}", said["{o}"])
 
+    def _say_shared(self, members: Members, *, told: bool = False) -> str:
+        """What two made together as a phrase, or as a sentence, with {s} for the one and {o} for the other."""
+        whole, credit = self._text.table.entity[members.property], self._text.table.entity[members.credit]
+        template, part = (whole.together_told, credit.part_told) if told else (whole.together, credit.part)
+        return template.replace("{part}", part)
+
     def _call_its(self, reference: str) -> str:
         """`its librettist`, of a work that has just been named."""
         return self._refer([reference], f"its {self._text.call_short(reference)}")
@@ -438,10 +425,10 @@ class ComputationVerbaliser:
     def _tell_joint_works(self, members: Members) -> str:
         """`X made more than one film with Y`: a sentence before the question, which then asks about one of them."""
         said = self._text.described
-        told = self._text.table.entity[members.property].together_told
+        told = self._say_shared(members, told=True)
         did = self._text.table.entity[members.credit].did
         if did and _WITH in told and self._text.draw() < _BY_DEED:
-            noun = self._text.table.entity[members.property].member.removesuffix(_BY_OWNER)
+            noun = _drop_owner(self._text.table.entity[members.property].member)
             return f"{self._say_partner(members, said)} {did} more than one {noun} by {said(members.shared)}"
         if self._did_with(told, members) and self._text.draw() < _TOGETHER:
             pair = f"{said(members.shared)} and {self._say_partner(members, said)}"
@@ -471,7 +458,7 @@ class ComputationVerbaliser:
 
     def _ask_of_set(self, form: Extreme, members: Members, winner: str, say: Say) -> str:
         if self._is_of_list(form):
-            if self._kind(winner) == "work" and (asked := self._ask_worked(form, members, say)):
+            if self._kind(winner) in BROUGHT_OUT and (asked := self._ask_worked(form, members, say)):
                 return asked
             turn, member, to = self._one_of_list(form, members, say)
             hidden = say == self._text.described and members.shared.startswith("hop")
@@ -485,7 +472,7 @@ class ComputationVerbaliser:
                 turn, member, to = self._one_of_list(form, members, say)
             what = "Who" if self._kind(winner) == "person" else "What"
             if members.partner:
-                frames: Sequence[str] = JOINT_WORK_FRAMES if self._kind(winner) == "work" else JOINT_EVENT_FRAMES
+                frames: Sequence[str] = JOINT_WORK_FRAMES if self._kind(winner) in BROUGHT_OUT else JOINT_EVENT_FRAMES
                 frames = frames[:1] if self._text.openings else frames  # who the two are was said: the rest is plain
                 noun, _, rest = member.partition(" that ")
                 return self._pick(frames if rest else frames[:2]).format(
@@ -561,7 +548,7 @@ class ComputationVerbaliser:
         said = self._text.described
         if form.members is None:
             return self._describe_pair(form, winner, self._best(form))
-        if self._kind(winner) == "work" and not self._text.is_asked_of(form) and (own := self._name_own(form)):
+        if self._kind(winner) in BROUGHT_OUT and not self._text.is_asked_of(form) and (own := self._name_own(form)):
             return own
         if form.members.partner:
             turn = form.turn()
@@ -628,7 +615,7 @@ class ComputationVerbaliser:
         """
         entry = self._text.table.entity[property]
         named = entry.debut if turn == "first" else entry.finale if owner.startswith("Q") else ""
-        return named or f"{turn} {entry.member.removesuffix(_BY_OWNER)}"
+        return named or f"{turn} {_drop_owner(entry.member)}"
 
     def _state_tie(self, form: Extreme, names: str, tie: str) -> str:
         """`The films A, B and C were all directed by E`."""
@@ -974,6 +961,11 @@ class ComputationVerbaliser:
 
 def _has_clause(phrase: str) -> bool:
     return _CLAUSE.search(phrase) is not None
+
+
+def _drop_owner(member: str) -> str:
+    """What is on a list, without whose it is: `English Classic winner` of `English Classic winner trained by {s}`."""
+    return _WHOSE.sub("", member)
 
 
 def _say_together(template: str, both: str) -> str:

@@ -115,17 +115,13 @@ WORKED_FRAMES = (
 """The same, of two who worked with each other."""
 
 NEXT_FRAMES = (
-    "Which {noun} did {owner} make {side} {beside}?",
-    "What {noun} did {owner} make {side} {beside}?",
+    "Which {noun} did {owner} {make} {side} {beside}?",
+    "What {noun} did {owner} {make} {side} {beside}?",
 )
 """What comes next in a list of works after, or before, what two made together."""
 
-NEXT_PHRASES = ("the {noun} that {owner} made {side} {beside}",)
+NEXT_PHRASES = ("the {noun} that {owner} {made} {side} {beside}",)
 """The same within a question."""
-
-STAGED_NEXT_FRAMES = ("What was {next} after {beside}?", "Which {noun} by {owner} came just before {beside}?")
-STAGED_NEXT_PHRASES = ("{next} after {beside}", "the {noun} by {owner} that came just before {beside}")
-"""The same of what others bring out: `X's next play after his last one with Y`; what came before it is the second."""
 
 JOINT_EVENT_FRAMES = ("{what} was the {turn} {member}?", "Which was the {turn} {member}?")
 
