@@ -18,17 +18,17 @@ from hopwright.reporting.run_summary import summary_lines
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
     "hw-aba7df86fb32f69b",
-    "hw-2cd6245deba2fd91",
-    "hw-e1046bcd2140ddea",
+    "hw-c9264370bdfa28c8",
+    "hw-dbd59fcf50b51b66",
     "hw-57e30396b4901cc9",
-    "hw-3fa00eab9c855de8",
+    "hw-e15f615bc34c7dd2",
     "hw-9fba4699bd96960a",
     "hw-84834315962342e0",
     "hw-b7e3e1570b4886c1",
-    "hw-726ba6ef6998ee20",
-    "hw-72dea85b63545295",
-    "hw-3f1c8f1c76588191",
-    "hw-a157bec90525c4fe",
+    "hw-d6aede71ab94097d",
+    "hw-305faa7dfcbc21c8",
+    "hw-785b62d09f0ac9b3",
+    "hw-02bade54a5d21712",
 )
 FIRST_RUN = "Then the pipeline runs stage by stage and ends like this:\n\n```\n"
 """What stands on the page before the output of a run."""
