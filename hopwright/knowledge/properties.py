@@ -247,7 +247,7 @@ class EntityProperty(_Entry):
     are often written long before they are performed.
     """
     collaboration: str = "collaboration"
-    """What one of those that two made together was to them, to follow `right after his last`."""
+    """What one of those that two made together was to them, to follow `right after his final`."""
     together: str = ""
     """One of those that its subject made with a certain partner: `opera that {s} wrote with {o}`; `{part}` stands for
     what the credit says of the partner's part.
