@@ -103,7 +103,7 @@ def test_selection_keeps_rows_in_order_and_names_what_it_drops(run: RunFolder) -
     assert kept == list(dict.fromkeys(item.id for item in items if item.id in set(kept)))
     assert len(kept) + sum(len(output.rejected) for output in outputs) == len(items)
     checks = {row.check for output in outputs for row in output.rejected}
-    shares = {f"{one}_share" for one in ("answer", "ending", "frame", "opening", "step")}
+    shares = {f"{one}_share" for one in ("answer", "ending", "frame", "opening", "owner", "step")}
     assert checks <= {"duplicate", "near_duplicate"} | shares
     assert dropped <= {item.id for item in items}
     assert len(kept) == len(set(kept))
