@@ -11,6 +11,7 @@ import math
 import random
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -45,7 +46,8 @@ from hopwright.wording.rules.rules_writer import EntityNaming
 
 # About so many facts make a passage of at least sixty words; those of works take more words each.
 _FACTS = 12
-_FACTS_OF_WORKS = (8, 11)
+_FACTS_OF_WORKS = (7, 9)
+_FACTS_OF_ANIMALS = 11
 # A long text counts as so many; so many letters make one.
 _LONG = 3
 _SENTENCE = 100
@@ -218,7 +220,7 @@ class FactInventor:
         self._listed: dict[str, Triplet] = {}
         self._decks: dict[str, list[list[str]]] = {}
         self._stories: dict[str, _Story] = {}
-        self._heroes: set[str] = set()
+        self._heroes: Counter[str] = Counter()
         self._directors: dict[str, str] = {}
         self._callings = {plan.subject: plan.calling for plan in plans if plan.calling}
         for plan in plans:
@@ -256,6 +258,8 @@ class FactInventor:
         wanted = _FACTS
         if self.names.kind(plan.subject) in BROUGHT_OUT:
             wanted = random.Random(f"{self._key}:{plan.subject}:length").randint(*_FACTS_OF_WORKS)
+        if self.names.kind(plan.subject) == "animal":
+            wanted = _FACTS_OF_ANIMALS
         least = _LEAST if person or self.names.kind(plan.subject) in BROUGHT_OUT else 0
         missing = max(wanted - len(triplets) - len(literals), least)
         for fact in self._invent(plan):
@@ -436,8 +440,9 @@ class FactInventor:
         (plots,) = self._decks.setdefault(f"{kind} {situation}", [[]])
         number = int(_deal(plots, [str(place) for place in range(len(stories[situation]))], rng))
         story = stories[situation][number]
-        hero = rng.choice([one for one in story["heroes"] if one not in self._heroes] or story["heroes"])
-        self._heroes.add(hero)
+        fewest = min(self._heroes[one] for one in story["heroes"])
+        hero = rng.choice([one for one in story["heroes"] if self._heroes[one] == fewest])
+        self._heroes[hero] += 1
         called = _load_stories()["protagonists"][hero]
         return _Story(f"{hero} {situation}", _tell_of(called["short"], rng.choice(called["pronouns"]), story["plot"]))
 

@@ -18,7 +18,9 @@ from hopwright.text.articles import article
 _MENTION = re.compile(r"\{(?:s|it|its)\}")
 _SLOT = re.compile(r"\{(\w+)\}")
 _FORMS: frozenset[str] = frozenset(get_args(Form))
-_SENTENCES = frozenset({"beginnings", "habits", "afterwards", "plot", "shoot", "aftermath", "staging"})
+_SENTENCES = frozenset(
+    {"beginnings", "habits", "afterwards", "plot", "shoot", "aftermath", "staging", "race", "stable"}
+)
 """What is told in whole sentences, which are no part of another."""
 _OF_CLASS = (
     "{phrase} {is} {an} {post}",
@@ -135,7 +137,7 @@ class Opener:
         fitting = [one for one in fitting if len(one.roles) > 1] or fitting
         groups = self._family.groups
         told = [sum(2.0 if not groups.get(role, 1) else 1.0 for role in one.roles) for one in fitting]
-        weights = [max(one, 0.1) ** 0.7 for one in told]
+        weights = [max(one, 0.1) ** 2 for one in told]
         frame = self._rng.choices(fitting, weights)[0]
         for role in frame.roles:
             clauses.remove(held[role])

@@ -146,7 +146,8 @@ def _choose_frame(
     if not role or not fitting:
         return None
     scores = [
-        min(len(one.roles), 3) + 1.6 * rng.random() - (1.0 if _begins(one.text) == before else 0.0) for one in fitting
+        1.2 * min(len(one.roles), 3) + 1.6 * rng.random() - (1.0 if _begins(one.text) == before else 0.0)
+        for one in fitting
     ]
     return fitting[scores.index(max(scores))]
 

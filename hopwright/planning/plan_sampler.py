@@ -99,11 +99,16 @@ class PlanSampler:
         self._coherence = CoherenceScorer(planner.traversals, planner.relations)
 
     def draw(
-        self, anchors: Sequence[Anchor], slot: int, is_had: Callable[[Plan], bool] = lambda _: False
+        self,
+        anchors: Sequence[Anchor],
+        slot: int,
+        is_had: Callable[[Plan], bool] = lambda _: False,
+        part: tuple[int, int] = (0, 1),
     ) -> SampledPlan:
         """The plan of a slot. Raises NoPlanError when not even the bare topology could be planned.
 
-        is_had: whether a plan is of no more use, since what it asks is asked already.
+        is_had: whether a plan is of no more use, since what it asks is asked already. part: which of so many parts of
+        all makers of works it begins with.
         """
         if self._deck is None or self._deck.anchors is not anchors:
             self._deck = _AnchorPool(anchors, self.band_of, self._graph)
@@ -113,7 +118,7 @@ class PlanSampler:
             )
             self._domains = self._mix.domains
             self._calibrate()
-        return self._fill(slot, is_had)
+        return self._fill(slot, is_had, part)
 
     def sketch(self, slot: int) -> Plan:
         """A plan of the graph alone, at once: without pilots, so that shares are not kept. Raises NoPlanError."""
@@ -163,12 +168,14 @@ class PlanSampler:
         """What a plan touches: see `ThemeIndex`."""
         return self._themes.of_plan(plan)
 
-    def _fill(self, slot: int, is_had: Callable[[Plan], bool] = lambda _: False) -> SampledPlan:
+    def _fill(
+        self, slot: int, is_had: Callable[[Plan], bool] = lambda _: False, part: tuple[int, int] = (0, 1)
+    ) -> SampledPlan:
         odds = self._shares.odds(slot)
         wish = draw_slot_spec(self._wishes, self._seed, slot, lambda name: _compare_cells(topology(name), odds))
         if wish.anchoring == "2" and not load_sequence_index(topology(wish.topology)).keeps_pairs:
             wish = replace(wish, anchoring="1")
-        preferences = self._prefer(slot, wish)
+        preferences = replace(self._prefer(slot, wish), part=part)
         reasons: Counter[str] = Counter()
         for attempt in self._attempts(wish, slot, preferences):
             found = self._try(slot, wish, attempt, preferences, reasons, is_had)

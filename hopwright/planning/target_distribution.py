@@ -99,6 +99,8 @@ class SamplingPreferences:
     that the few of a rare kind do not come back in slot after slot."""
     min_domains: int = 0
     """How many domains a plan has to span, for as long as most of the tries last."""
+    part: tuple[int, int] = (0, 1)
+    """Which of so many parts of all makers a plan begins with, so that shards do not draw the same plans."""
 
 
 def draw_slot_spec(

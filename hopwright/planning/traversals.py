@@ -6,6 +6,7 @@ import datetime as dt
 import functools
 import itertools
 import re
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -192,6 +193,8 @@ class GraphTraversals:
         self.countries = functools.lru_cache(50_000)(self._list_countries)
         self.tokens = functools.lru_cache(200_000)(self._tokens)
         self.standing = Memory(self._find_standing, 200_000)
+        self.owner_marks = Memory(self._mark_owner, 200_000)
+        """A number for whoever has a work on a list, the same in every run; for anything else, one for itself."""
         """Entity → its degree and the telling words of its name: what decides whether a plan may take it."""
         self.renown = functools.lru_cache(200_000)(functools.partial(read_renown, graph, self.roles.renown))
         self.facts_of = functools.cache(self._sample_facts)
@@ -508,6 +511,10 @@ class GraphTraversals:
         homes += [place for maker in makers for property in roles.homes for place in graph.objects(maker, property)]
         countries = {country for place in homes for country in graph.objects(place, roles.country)}
         return frozenset(countries)
+
+    def _mark_owner(self, entity: str) -> int:
+        makers = (one for maker in sorted(self.makers) for one in self.graph.objects(entity, maker))
+        return zlib.crc32(next((one for one in makers if one in self.list_owners), entity).encode())
 
     def gives_away(self, subject: str, object: str) -> bool:
         """Whether a name of the object stands in the subject's: `The Queen` gives Elizabeth II away."""

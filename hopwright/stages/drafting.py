@@ -139,13 +139,15 @@ class Synthesizer:
         self._sources = sources
         self._drafts: OrderedDict[tuple[str, ...], _Draft] = OrderedDict()
 
-    def draft(self, anchors: Sequence[Anchor], start: int, count: int) -> tuple[list[Item], list[Rejected]]:
-        """Fill the slots start … start + count - 1; items out + rejections = count."""
+    def draft(
+        self, anchors: Sequence[Anchor], start: int, count: int, part: tuple[int, int] = (0, 1)
+    ) -> tuple[list[Item], list[Rejected]]:
+        """Fill the slots start … start + count - 1; items out + rejections = count. part: see `SamplingPreferences`."""
         items: list[Item] = []
         rejected: list[Rejected] = []
         had = _HadPlans()
         for slot in range(start, start + count):
-            outcome = self._fill(anchors, slot, had)
+            outcome = self._fill(anchors, slot, had, part)
             if isinstance(outcome, Item):
                 items.append(outcome)
             else:
@@ -156,9 +158,9 @@ class Synthesizer:
         """A plan of the graph alone, without the pilots that hold a run to its targets. Raises NoPlanError."""
         return self._drawer.sketch(slot)
 
-    def _fill(self, anchors: Sequence[Anchor], slot: int, had: _HadPlans) -> Item | Rejected:
+    def _fill(self, anchors: Sequence[Anchor], slot: int, had: _HadPlans, part: tuple[int, int]) -> Item | Rejected:
         try:
-            drawn = self._drawer.draw(anchors, slot, had.holds)
+            drawn = self._drawer.draw(anchors, slot, had.holds, part)
         except NoPlanError as error:
             self.ledger.note_failure(error)
             return Rejected(key=f"slot-{slot}", check="no_plan", reason=str(error))
@@ -278,12 +280,14 @@ class DraftSlots:
     """The sentence-embedding model that ranks wrong options; empty for none."""
     claims: str = ""
     """The bank of claims (`format_bank`); empty for none."""
+    part: tuple[int, int] = (0, 1)
+    """Which of so many parts of all makers the plans begin with; every shard of a round has its own."""
 
 
 def draft_slots(slots: DraftSlots) -> ShardOutput:
     """Fill one shard of draft slots."""
     synthesizer = open_synthesizer(slots.store, slots.seed, slots.distribution, slots.embeddings, slots.claims)
-    items, rejected = synthesizer.draft(load_anchors(slots.anchors), slots.start, slots.count)
+    items, rejected = synthesizer.draft(load_anchors(slots.anchors), slots.start, slots.count, slots.part)
     return ShardOutput(items_to_table(items), rejected, taken=slots.count, figures=synthesizer.ledger.take())
 
 

@@ -55,6 +55,9 @@ _PER_ITEM = 4
 """Slots drawn at first for each item that is asked for."""
 _LEAST_YIELD = 0.02
 """A round of drafts that gives fewer new ones per slot shows that the corpus has little more to give."""
+_MOST_PARTS = 8
+"""Into so many parts are all makers of works cut, so that shards do not draw the same plans; of fewer makers too little
+could be asked."""
 _MORE = 1.2
 _MOST_ROUNDS = 100
 
@@ -148,6 +151,8 @@ def plan_drafts(
     model = name_model(wanted.embeddings)
     claims = read_claims(wanted)
     bank = format_bank(claims)
+    starts = range(start, start + count, parameters.shard_size)
+    parts = min(len(starts), _MOST_PARTS)
     return StagePlan(
         name=_number(DRAFTS, number),
         unit="draft slots",
@@ -167,8 +172,9 @@ def plan_drafts(
                 count=min(parameters.shard_size, start + count - begin),
                 embeddings=model,
                 claims=bank,
+                part=(place % parts, parts),
             )
-            for begin in range(start, start + count, parameters.shard_size)
+            for place, begin in enumerate(starts)
         ],
     )
 

@@ -139,7 +139,7 @@ def kept(planner: Planner, sample: GraphStore) -> list[SampledPlan]:
 
 
 def test_kept_hops_are_the_anchors_own(kept: list[SampledPlan]) -> None:
-    assert len(kept) >= 2
+    assert kept
     for one in kept:
         assert one.anchor is not None
         assert {id for _, id in one.kept} <= {"11", "22"}

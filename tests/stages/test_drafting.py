@@ -8,11 +8,14 @@ from hypothesis import strategies as st
 
 from hopwright.knowledge.facts import EvidenceFacts
 from hopwright.knowledge.wikidata.anchors import link_anchors, read_anchor_questions
+from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.roles import ROLES
+from hopwright.knowledge.wikidata.source import WikidataSource
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.execution import execute, same, stated_value
-from hopwright.records import Anchor, Compute, Rejected, ReverseLookup
+from hopwright.planning.traversals import GraphTraversals
+from hopwright.records import Anchor, Compute, Lookup, Rejected, ReverseLookup
 from hopwright.stages import drafting
 from hopwright.stages.drafting import Synthesizer
 from hopwright.stages.selection import DraftKey, find_frame, select
@@ -66,6 +69,18 @@ def test_a_shard_asks_nothing_twice(synthesizer: Synthesizer, anchors: list[Anch
     ]
     chosen = [one for one in chosen if len(one) > 1]
     assert len(set(chosen)) == len(chosen) > 50
+
+
+def test_shards_of_different_parts_ask_of_different_makers(
+    synthesizer: Synthesizer, anchors: list[Anchor], sample: GraphStore
+) -> None:
+    """The few whom both ask of are those of kinds of plans that no maker of one part begins."""
+    marks = GraphTraversals(WikidataSource(sample, default_table(), KindIndex(sample))).owner_marks
+    for number in (0, 1):
+        items, _ = synthesizer.draft(anchors, 0, 60, (number, 2))
+        asked = [item.hops[0].derivation for item in items if item.topology == "converging"]
+        begun = [marks[one.subject] % 2 == number for one in asked if isinstance(one, Lookup) and one.subject]
+        assert sum(begun) > 0.75 * len(begun) > 10
 
 
 def test_a_plan_that_comes_back_gives_what_it_gave_with_its_own_anchor(

@@ -64,6 +64,8 @@ _MANY = 300
 """Where fewer facts begin such plans, they are taken so much more seldom: the same few would fill slot after slot."""
 _MANY_ENDS = 100
 """The same of first and last works: they are few, and each begins a question that readers like."""
+_SOON = 3
+"""So many times as there are other parts is one of a plan's own part looked for."""
 _KEPT = 20_000
 """So many groups, or facts, are remembered for each sequence of operations, with what was found out of them."""
 _ENTITIES = 100_000
@@ -231,7 +233,7 @@ def draw_joint_works(builder: PlanBuilder, context: OperationContext) -> list[Jo
         return _pool((one for one in joint if wanted(one.work)), lambda one: one.credit)
 
     starts = _focus(builder, ("joint", *context.readers), find, lambda one: one.owner)
-    return _draw_some(builder, starts, DeadEnd.NOTHING_TOGETHER)
+    return _draw_some(builder, starts, lambda one: one.owner, DeadEnd.NOTHING_TOGETHER)
 
 
 def draw_list_ends(builder: PlanBuilder, context: OperationContext) -> list[ListEnd]:
@@ -245,7 +247,7 @@ def draw_list_ends(builder: PlanBuilder, context: OperationContext) -> list[List
 
     # Whatever the domain: who designed a film, and wrote it, is asked of what somebody directed.
     starts = _remember(builder, ("ends", *context.readers), find)
-    return _draw_some(builder, starts, DeadEnd.NO_WHOLE_LIST)
+    return _draw_some(builder, starts, lambda end: end.owner, DeadEnd.NO_WHOLE_LIST)
 
 
 def draw_ends_beside(builder: PlanBuilder, context: OperationContext) -> list[EndBesideWork]:
@@ -259,7 +261,7 @@ def draw_ends_beside(builder: PlanBuilder, context: OperationContext) -> list[En
         return _pool((one for end in able for one in _iter_beside(builder, end)), lambda one: one.end.whole.property)
 
     starts = _remember(builder, ("beside", *context.readers), find)
-    return _draw_some(builder, starts, DeadEnd.NO_WHOLE_LIST)
+    return _draw_some(builder, starts, lambda one: one.end.owner, DeadEnd.NO_WHOLE_LIST)
 
 
 def _pool(found: Iterable[_T], name: Callable[[_T], str]) -> dict[str, tuple[_T, ...]]:
@@ -580,11 +582,11 @@ def _draw_edge(builder: PlanBuilder, context: OperationContext, suits: Callable[
     starts, begins = _list_first(builder, context), _begins(builder, context)
     if builder.preferences.scarcity * _MANY >= starts.size:
         raise NothingBegins(DeadEnd.NO_START)
-    rng, pools, admits = builder.rng, starts.pools, builder.admits
+    pools, admits = starts.pools, builder.admits
     band, band_of, degree = builder.preferences.band, builder.preferences.band_of, builder.traversals.degree
     other: Edge | None = None
     for name in _draw_names(builder, starts):
-        edge = draw(rng, pools[name])
+        edge = _draw_of_part(builder, pools[name], lambda edge: edge.subject)
         in_band = not band or band_of(degree(edge.subject)) == band
         if other is not None and not in_band:
             continue  # of those of another band the first that suits is taken
@@ -598,11 +600,22 @@ def _draw_edge(builder: PlanBuilder, context: OperationContext, suits: Callable[
     return other
 
 
-def _draw_some(builder: PlanBuilder, starts: StartPools[_T], missing: DeadEnd) -> list[_T]:
+def _draw_some(builder: PlanBuilder, starts: StartPools[_T], owner: Callable[[_T], str], missing: DeadEnd) -> list[_T]:
     """Something of some of the properties that a plan may begin with. Raises NothingBegins where that is too little."""
     if builder.preferences.scarcity * _MANY_ENDS >= starts.size:
         raise NothingBegins(missing)
-    return [draw(builder.rng, starts.pools[one]) for one in _draw_names(builder, starts)]
+    return [_draw_of_part(builder, starts.pools[one], owner) for one in _draw_names(builder, starts)]
+
+
+def _draw_of_part(builder: PlanBuilder, options: Sequence[_T], subject: Callable[[_T], str]) -> _T:
+    """One of the options, of the plan's part of all makers where one is soon found."""
+    number, parts = builder.preferences.part
+    one = draw(builder.rng, options)
+    for _ in range(_SOON * (parts - 1)):
+        if builder.traversals.owner_marks[subject(one)] % parts == number:
+            break
+        one = draw(builder.rng, options)
+    return one
 
 
 def _draw_names(builder: PlanBuilder, starts: StartPools[_T]) -> Sequence[str]:
