@@ -255,7 +255,7 @@ class EntityProperty(_Entry):
     together_told: str = ""
     """The same as a sentence, before a question about the first or the last: `{s} wrote several operas with {o}`."""
     part: str = ""
-    """Of a credit, the part that a partner had in what somebody made: `and {o} rode`."""
+    """Of a credit, the part that a partner had in what somebody made: `and ridden by {o}`."""
     part_told: str = ""
     """The same after several of them: `that {o} rode`."""
     together_count: str = ""

@@ -114,7 +114,7 @@ class SynthesizeParameters(Parameters):
     """How questions are planned and worded."""
 
     drafts: int = Field(
-        default=750,
+        default=1000,
         ge=1,
         le=10_000_000,
         title="Drafts",

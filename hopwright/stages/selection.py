@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.roles import ROLES
-from hopwright.planning.computation_forms import EndMember, Extreme, Form, GroupSize, read_form
+from hopwright.planning.computation_forms import EndMember, EndOfMaker, Extreme, Form, GroupSize, read_form
 from hopwright.planning.quotas import DIRECTION, HELD, shorten_frame
 from hopwright.records import Rejected
 from hopwright.records.arrow import (
@@ -57,12 +57,14 @@ _MOST_STEPS = {
     "choose by a moment": (0.003, 0),
     "ask for the end of a series": (0.003, 0),
     "ask for the same as of another": (0.003, 0),
+    "begin with the first or last film of whoever made another": (0.04, 4),
     "begin with somebody's first or last film": (0.15, 16),
 }
 """The largest shares of the drafts that choose by a moment, that ask for the first or the last of a series, also of
 those that have the same as another member, and that begin with somebody's first or last film. Readers find a death a
-ruler laid on the list of somebody else's works, and `the winner of the one won by the winner` stiff; few films are
-certainly somebody's first. After each share how many are kept in any set, however small.
+ruler laid on the list of somebody else's works, `the winner of the one won by the winner` stiff, and `the director of
+the film worked with the cinematographer of his last one` hard to untangle; few films are certainly somebody's first.
+After each share how many are kept in any set, however small.
 """
 _MOST_OF_DOMAIN = 0.45
 """The largest share of the drafts that one domain has, where a graph gives so many domains that all can have theirs."""
@@ -418,6 +420,8 @@ def _find_step(forms: Sequence[Form | None], steps: Sequence[Mapping[str, Any]])
     same = ""
     if isinstance(first := forms[0], Extreme) and first.members is not None and len(forms) > 1:
         return "begin with somebody's first or last film"
+    if isinstance(first, EndOfMaker):
+        return "begin with the first or last film of whoever made another"
     for form in forms:
         if isinstance(form, Extreme | GroupSize) and form.moment:
             return "choose by a moment"

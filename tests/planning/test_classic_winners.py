@@ -51,10 +51,10 @@ def test_a_horse_is_called_a_classic_winner_and_bears_no_quotation_marks(drafted
 
 
 def test_each_says_what_both_did(drafted: list[tuple[Item, Extreme]]) -> None:
-    verbs = {"trainer": " trained", "jockey": " rode", "owner": " owned"}
+    verbs = {"trainer": " trained by ", "jockey": " ridden by ", "owner": " owned by "}
     for item, form in drafted:
         assert form.members is not None
         credit = TABLE.entity[form.members.credit].role
         maker = TABLE.entity[TABLE.entity[form.members.property].maker].role
         assert verbs[maker] in item.question
-        assert (" for " if credit == "owner" else verbs[credit]) in item.question
+        assert verbs[credit] in item.question
