@@ -246,8 +246,8 @@ class EntityProperty(_Entry):
     """How its subject brings one of them out, `make` and `made`; empty where nobody asks what came next in it: operas
     are often written long before they are performed.
     """
-    collaboration: str = "collaboration"
-    """What one of those that two made together was to them, to follow `right after his final`."""
+    collaboration: str = "one"
+    """What one of those that two made together was to them, to follow `his last`."""
     together: str = ""
     """One of those that its subject made with a certain partner: `opera that {s} wrote with {o}`; `{part}` stands for
     what the credit says of the partner's part.

@@ -44,7 +44,7 @@ _LISTED = re.compile(
 _TWO = re.compile(r"\band (?:what|who|which|when|where|how)\b[^?]*\?$")
 _STIFF = re.compile(
     r"\bthe (?:entity|subject|object|answer|result) (?:that|which|of|to|found|above|from)\b"
-    r"|\b(?:sub-?question|previous answer|intermediate answer|knowledge graph|triple)\b",
+    r"|\b(?:sub-?question|previous answer|intermediate answer|knowledge graph|triple(?! crown))\b",
     re.IGNORECASE,
 )
 _COLLIDING = re.compile(

@@ -46,13 +46,13 @@ from hopwright.wording.rules.frames import (
     FIRST_BY_FRAMES,
     FIRST_OF_LIST_FRAMES,
     FIRST_TO_FRAMES,
-    JOINT_EVENT_FRAMES,
-    JOINT_WORK_FRAMES,
+    JOINT_FRAMES,
     LATER_FRAMES,
     LIFE_FRAMES,
     LIFE_OF_FRAMES,
     LIST_FRAMES,
     NEXT_FRAMES,
+    NEXT_OF_NAMED_PHRASES,
     NEXT_PHRASES,
     PAIR_FRAMES,
     PAIRS_FRAMES,
@@ -78,6 +78,7 @@ _PERFECT = re.compile(r"^has (?:been|won|held|led|\w+ed) (?!by\b)")
 _PLACE = re.compile(r"(?P<the>the (?:first|last))(?P<to> to .+)$")
 """`the first to die`: of several, `the first of them to die`."""
 _WITH = "with {o}"
+_MADE_WITH = "made with {o}"
 _WORKED_WITH = frozenset({"{s} made with {o}", "{s} worked on with {o}"})
 _BY_OWNER = " by {s}"
 _WHOSE = re.compile(r"(?: (?:trained|ridden|owned))? by \{s\}$")
@@ -88,8 +89,6 @@ _TOGETHER = 0.4
 _IN_ONE = 0.6
 """How often what two made is described within the question, rather than in a sentence before it; what two of one named
 work made always is, which is short."""
-_TOLD_BEFORE = 0.4
-"""How often a sentence before the question says who two are that worked together."""
 _WORKED = 0.25
 """How often the last that two made is asked for as that on which they last worked together."""
 _BY_NOUN = 0.7
@@ -216,23 +215,23 @@ class ComputationVerbaliser:
         return f"the {end} {self._name_member(form)} that {maker} made {side} it"
 
     def _describe_next(self, form: NextOfList, frames: Sequence[str]) -> str:
-        """`the feature film that X made right after his final collaboration with the editor of Y`."""
+        """`X's first feature film after his last one with the editor of Y`."""
         if not form.reference.startswith("hop"):
             return self._name_beside_named(form)
         members, entry = self._list_joint(form), self._text.table.entity[form.property]
-        end, side = ("final", "right after") if form.later else ("first", "just before")
+        end, turn, side = ("last", "first", "after") if form.later else ("first", "last", "before")
         partner = (
             self._call_its(members.partner)
             if self._roles_in_one((members.shared, members.partner))
             else self._say_partner(members, self._text.described)
         )
-        preposition = self._text.table.entity[members.credit].preposition
-        work = "one" if entry.collaboration == "collaboration" and preposition != "with" else entry.collaboration
-        beside = self._refer([form.reference], f"{self._say_own(members)} {end} {work} {preposition} {partner}")
+        ended = f"{end} {entry.collaboration} {self._text.table.entity[members.credit].preposition}"
+        beside = self._refer([form.reference], f"{self._say_own(members)} {ended} {partner}")
         make, made = entry.brings
+        frames = NEXT_OF_NAMED_PHRASES if frames == NEXT_PHRASES and members.shared.startswith("Q") else frames
         return self._pick(frames).format(
-            noun=self._name_member(form), owner=self._text.described(members.shared), make=make, made=made, side=side,
-            beside=beside,
+            noun=self._name_member(form), owner=self._text.described(members.shared), make=make, made=made, turn=turn,
+            side=side, right="right after" if form.later else "just before", beside=beside,
         )  # fmt: skip
 
     def _list_joint(self, form: NextOfList) -> Members:
@@ -345,12 +344,8 @@ class ComputationVerbaliser:
         )
 
     def _joint_work(self, members: Members, say: Say) -> str:
-        """`film that X made with Y`; `film that the director and the editor of X made together` of one named work."""
-        together = self._say_shared(members)
-        hidden = say == self._text.described and self._did_with(together, members)
-        if hidden and (beside := self._find_beside(members)) and self._text.draw() < _TOLD_BEFORE:
-            return _say_together(together, self._tell_beside(members, beside))
-        return self._fill_joint(together, members, say)
+        """`film that X made with Y`; `film that the director and the editor of X worked on together`."""
+        return self._fill_joint(self._say_shared(members), members, say)
 
     def _tell_many(self, form: GroupSize) -> str:
         """`How many operas by X were first performed after the death of Y?`; empty where it is no death."""
@@ -396,19 +391,9 @@ class ComputationVerbaliser:
         return self._refer([reference], f"its {self._text.call_short(reference)}")
 
     def _name_beside(self, members: Members, beside: EndOfMaker) -> str:
-        """Somebody who is found on what the other made first or last: `the editor of his last feature film`."""
-        work = self._name_end_of(beside.property, beside.turn(), members.shared)
-        own = mark([self._text.find_subject(members.partner)], f"{self._say_own(members)} {work}")
+        """Somebody who is found on what the other made first or last: `the editor of his last one`."""
+        own = mark([self._text.find_subject(members.partner)], f"{self._say_own(members)} {beside.turn()} one")
         return mark([int(members.partner[3:])], f"the {self._text.table.entity[members.credit].role} of {own}")
-
-    def _tell_beside(self, members: Members, beside: EndOfMaker) -> str:
-        """`the two`, after a sentence that says who they are: `The director of "Marty" worked more than once with the
-        editor of his feature debut.`
-        """
-        text = self._text
-        partner = self._name_beside(members, beside)
-        text.openings.append(f"{upper_first(text.described(members.shared))} worked more than once with {partner}.")
-        return mark([int(one[3:]) for one in (members.shared, members.partner)], "the two")
 
     def _find_beside(self, members: Members) -> EndOfMaker | None:
         """What the maker of a named work made first or last, on which the partner is found; None for a partner who is
@@ -426,20 +411,22 @@ class ComputationVerbaliser:
         """`X made more than one film with Y`: a sentence before the question, which then asks about one of them."""
         said = self._text.described
         told = self._say_shared(members, told=True)
-        did = self._text.table.entity[members.credit].did
-        if did and _WITH in told and self._text.draw() < _BY_DEED:
-            noun = _drop_owner(self._text.table.entity[members.property].member)
+        entity = self._text.table.entity
+        noun, credit = _drop_owner(entity[members.property].member), entity[members.credit]
+        both = self._roles_in_one((members.shared, members.partner))
+        if both and credit.part:  # each had another part in a victory
+            return f"{both} had more than one {noun} together"
+        if (did := credit.did) and _WITH in told and self._text.draw() < _BY_DEED:
             return f"{self._say_partner(members, said)} {did} more than one {noun} by {said(members.shared)}"
         if self._did_with(told, members) and self._text.draw() < _TOGETHER:
             pair = f"{said(members.shared)} and {self._say_partner(members, said)}"
-            both = self._roles_in_one((members.shared, members.partner))
             return _say_together(told, both or pair)
         return self._fill_joint(told, members, said)
 
     def _say_those(self, members: Members, one: str) -> str:
         """`those films` of several that a sentence before the question speaks of; `them` of what has no plain noun."""
         member = self._text.table.entity[members.property].member
-        noun = member.partition(" by ")[0].split()[-1]
+        noun = _drop_owner(member).split()[-1]
         return f"those {pluralise(noun)}" if self._kind(one) == "work" and self._text.draw() < _BY_NOUN else "them"
 
     def _name_again(self, moment: str, owner: str, say: Say) -> None:
@@ -472,12 +459,9 @@ class ComputationVerbaliser:
                 turn, member, to = self._one_of_list(form, members, say)
             what = "Who" if self._kind(winner) == "person" else "What"
             if members.partner:
-                frames: Sequence[str] = JOINT_WORK_FRAMES if self._kind(winner) in BROUGHT_OUT else JOINT_EVENT_FRAMES
-                frames = frames[:1] if self._text.openings else frames  # who the two are was said: the rest is plain
-                noun, _, rest = member.partition(" that ")
-                return self._pick(frames if rest else frames[:2]).format(
-                    what=what, turn=turn, member=member, noun=noun, rest=rest
-                )  # fmt: skip
+                plain = self._kind(winner) in BROUGHT_OUT or self._text.openings
+                frames = JOINT_FRAMES[:1] if plain else JOINT_FRAMES
+                return self._pick(frames).format(what=what, turn=turn, member=member)
             if not to:
                 return f"{what} was the {turn} {member}?"
             return self._pick(FIRST_OF_LIST_FRAMES).format(what=what, turn=turn, member=member, to=to)
@@ -554,7 +538,9 @@ class ComputationVerbaliser:
             turn = form.turn()
             both = self._roles_in_one((form.members.shared, form.members.partner))
             begun = len(self._text.list_choices(form.members.shared)) > 1 or self._find_beside(form.members)
-            if self._text.is_asked_of(form) and (both or begun or self._text.draw() < _IN_ONE):
+            # Who trained, and who rode, reads better in a sentence of its own.
+            apart = both and self._text.table.entity[form.members.credit].part
+            if self._text.is_asked_of(form) and not apart and (both or begun or self._text.draw() < _IN_ONE):
                 return f"the {turn} {self._joint_work(form.members, said)}"
             self._text.openings.append(f"{upper_first(self._tell_joint_works(form.members))}.")
             return f"the {turn} of {self._say_those(form.members, winner)}"
@@ -969,5 +955,5 @@ def _drop_owner(member: str) -> str:
 
 
 def _say_together(template: str, both: str) -> str:
-    """What two did, with both of them as its subject: `film that the director and the editor of X made together`."""
-    return template.replace("{s}", both).replace(_WITH, "together")
+    """What two did, with both as its subject: `film that the director and the editor of X worked on together`."""
+    return template.replace(_MADE_WITH, "worked on together").replace("{s}", both).replace(_WITH, "together")

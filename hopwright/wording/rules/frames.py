@@ -102,28 +102,25 @@ AFTER_DEATH_FRAMES = (
 AFTER_DEATH_PHRASES = ("the {turn} {noun} {did} {when}",)
 """The same within a question."""
 
-JOINT_WORK_FRAMES = (
-    "{what} was the {turn} {member}?", "Which was the {turn} {member}?", "Which {noun} was the {turn} that {rest}?",
-)  # fmt: skip
-"""Of a whole list, what two people made together: `the first film that X made with Y`."""
-
 WORKED_FRAMES = (
     "On which {noun} did {{s}} {turn} work with {{o}}?", "What was the {turn} {noun} on which {{s}} worked with {{o}}?",
-    "Which {noun} was the {turn} on which {{s}} worked with {{o}}?",
-    "Which was the {turn} {noun} on which {{s}} worked with {{o}}?",
 )  # fmt: skip
 """The same, of two who worked with each other."""
 
 NEXT_FRAMES = (
-    "Which {noun} did {owner} {make} {side} {beside}?",
-    "What {noun} did {owner} {make} {side} {beside}?",
+    "Which {noun} did {owner} {make} {right} {beside}?",
+    "What was the {turn} {noun} that {owner} {made} {side} {beside}?",
 )
 """What comes next in a list of works after, or before, what two made together."""
 
-NEXT_PHRASES = ("the {noun} that {owner} {made} {side} {beside}",)
+NEXT_PHRASES = ("the {turn} {noun} that {owner} {made} {side} {beside}",)
 """The same within a question."""
 
-JOINT_EVENT_FRAMES = ("{what} was the {turn} {member}?", "Which was the {turn} {member}?")
+NEXT_OF_NAMED_PHRASES = ("{owner}'s {turn} {noun} {side} {beside}",)
+"""The same of somebody whom the question names."""
+
+JOINT_FRAMES = ("{what} was the {turn} {member}?", "Which was the {turn} {member}?")
+"""Of a whole list, what two people made together: `the first film that X made with Y`; the second of events alone."""
 
 AFTER_FIRST_OF_LIST_FRAMES = (
     "{When}, {what} was the {turn} {member} to {to}?", "{When}, which {member} was the {turn} to {to}?",
