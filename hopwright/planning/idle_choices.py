@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from hopwright.errors import ExpressionError, InputError
 from hopwright.knowledge.facts import Facts
@@ -16,6 +16,8 @@ from hopwright.records.values import Value
 
 _OFTEN = 3
 """Who had the same part in so many works of a list is thought of before anybody looks."""
+_CLEARLY = 1.0
+"""So much better known, on the scale from 1 to 5, than all others of a list."""
 
 
 def has_idle_choice(plan: Plan, answers: Mapping[int, Value], facts: Facts, table: PropertyTable) -> bool:
@@ -41,6 +43,22 @@ def has_idle_choice(plan: Plan, answers: Mapping[int, Value], facts: Facts, tabl
             return True
         if index == len(plan.steps) - 1 and _is_usual(plan.steps[-1], str(answers[index]), facts, table):
             return True
+    return False
+
+
+def chooses_best_known(plan: Plan, facts: Facts, table: PropertyTable, renown: Callable[[str], float]) -> bool:
+    """Whether a hop chooses what is clearly the best known of a list: whoever is asked for an opera by that composer
+    thinks of it before anything is worked out.
+    """
+    for step in plan.steps:
+        if read_computation(step.derivation) is None or step.answer_type != "entity":
+            continue
+        chosen = str(step.value)
+        for listed in table.lists:
+            for owner in facts.subjects(listed, chosen):
+                others = [renown(one) for one in facts.objects(owner, listed) if one != chosen]
+                if others and renown(chosen) - max(others) >= _CLEARLY:
+                    return True
     return False
 
 

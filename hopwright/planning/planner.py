@@ -16,7 +16,7 @@ from hopwright.knowledge.source import FactGraph, FactSource
 from hopwright.planning.dead_ends import DeadEnd, NothingBegins, PlanningDeadEnd, describe_dead_end
 from hopwright.planning.domains import DomainIndex
 from hopwright.planning.execution import execute, same
-from hopwright.planning.idle_choices import has_idle_choice, has_what_is_asked
+from hopwright.planning.idle_choices import chooses_best_known, has_idle_choice, has_what_is_asked
 from hopwright.planning.necessity import find_shortcut
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import OUTWARD_LOOKUP, can_continue_from, can_precede
@@ -196,6 +196,8 @@ class Planner:
             answers[index] = value
         if has_idle_choice(plan, answers, self.traversals.facts, self.table):
             raise PlanningDeadEnd(DeadEnd.IDLE_CHOICE)
+        if chooses_best_known(plan, self.traversals.facts, self.table, self.traversals.renown):
+            raise PlanningDeadEnd(DeadEnd.TOO_WELL_KNOWN)
         if has_what_is_asked(plan, answers, self.traversals.facts):
             raise PlanningDeadEnd(DeadEnd.NAMED_HAS_IT)
         derivations = [step.derivation for step in plan.steps]
