@@ -17,18 +17,18 @@ from hopwright.reporting.run_summary import summary_lines
 
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
-    "hw-aba7df86fb32f69b",
+    "hw-ae840d4e1d75171a",
     "hw-c9264370bdfa28c8",
-    "hw-dbd59fcf50b51b66",
+    "hw-b5d55124b8125d3f",
     "hw-57e30396b4901cc9",
     "hw-e15f615bc34c7dd2",
     "hw-9fba4699bd96960a",
     "hw-84834315962342e0",
     "hw-b7e3e1570b4886c1",
-    "hw-d6aede71ab94097d",
+    "hw-432e8cf5cf1eec75",
     "hw-305faa7dfcbc21c8",
-    "hw-785b62d09f0ac9b3",
-    "hw-02bade54a5d21712",
+    "hw-43a02f0ab1456edd",
+    "hw-75853897657b3a2e",
 )
 FIRST_RUN = "Then the pipeline runs stage by stage and ends like this:\n\n```\n"
 """What stands on the page before the output of a run."""
