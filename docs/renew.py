@@ -18,7 +18,7 @@ from hopwright.reporting.run_summary import summary_lines
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
     "hw-ae840d4e1d75171a",
-    "hw-c9264370bdfa28c8",
+    "hw-16a1acf77702dc4a",
     "hw-b5d55124b8125d3f",
     "hw-57e30396b4901cc9",
     "hw-e15f615bc34c7dd2",

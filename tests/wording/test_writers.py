@@ -81,7 +81,7 @@ def test_no_faulty_answer_gets_through_and_each_fault_is_counted(
     tmp_path: Path,
 ) -> None:
     with serving(FallibleModel(MIXED)) as server:
-        drafts = drafts if kind == "compatible" else drafts[:110]  # so many that every fault is among the answers
+        drafts = drafts if kind == "compatible" else drafts[:150]  # so many that every fault is among the answers
         worded = word(server, editor, sample, drafts, tmp_path, kind=kind)
         given, answers = server.given, server.answers
     assert join_leaks(add_faults(worded)) == join_leaks(given)

@@ -31,11 +31,6 @@ _FINAL = re.compile(
     r"\bfinal(?= (?:[\w’'-]+ ){0,3}(?:collaborations?|films?|plays?|musicals?|operas?|novels?|works?|success|one)\b)"
 )
 """`His final collaboration` is the last; a cup final is none of several."""
-_NEXT = re.compile(
-    r"\b(?:first|last)\b"
-    r"(?= [^?.]*? (?:after|before) (?:\S+ ){1,3}?(?:last|first) (?:one|\w+(?: \w+)? success)\b)"
-)
-"""`X's first film after his last one with Y` is the next: the end is that of what both did."""
 _COMPASS = re.compile(
     r"\b(?:(?:more|most|further|farther|furthest|farthest) (?:to the )?|lies )(north|south)(?:erly|ern)?\b"
     r"|\b(north|south) of the other(?: one)?\b",
@@ -76,7 +71,7 @@ _DIFFERENCE = re.compile(
 def find_sides(text: str) -> frozenset[str]:
     """The sides that the words of a text say."""
     # `the later-born` is the later one to be born.
-    plain = _PERFORMED.sub(r"\1", _NO_SIDE.sub(" ", _FINAL.sub("last", _NEXT.sub(" ", text.lower()))))
+    plain = _PERFORMED.sub(r"\1", _NO_SIDE.sub(" ", _FINAL.sub("last", text.lower())))
     plain = _COMPASS.sub(lambda found: f" {found[1] or found[2]}ernmost ", plain)
     plain = _BY_THEN.sub("before", _ONCE.sub("after ", plain)).replace("-", " ")
     words = [word.rstrip(".'’").removesuffix("'s") for word in _TOKEN.findall(plain)]
@@ -88,7 +83,7 @@ def find_wrong_side(wanted: frozenset[str], allowed: frozenset[str], moment: boo
 
     `allowed`: sides that it may say besides; `moment`: the wanted place in the order is one after, or before, a moment.
     """
-    text = _FINAL.sub("last", _NEXT.sub(" ", text))
+    text = _FINAL.sub("last", text)
     said = find_sides(text)
     ordered = wanted & (_ORDER | _PLACES.keys())
     if not ordered:

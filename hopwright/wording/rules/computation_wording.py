@@ -52,7 +52,6 @@ from hopwright.wording.rules.frames import (
     LIFE_OF_FRAMES,
     LIST_FRAMES,
     NEXT_FRAMES,
-    NEXT_OF_NAMED_PHRASES,
     NEXT_PHRASES,
     PAIR_FRAMES,
     PAIRS_FRAMES,
@@ -215,24 +214,23 @@ class ComputationVerbaliser:
         return f"the {end} {self._name_member(form)} that {maker} made {side} it"
 
     def _describe_next(self, form: NextOfList, frames: Sequence[str]) -> str:
-        """`X's first feature film after his last one with the editor of Y`."""
+        """`the feature film that X made right after his last one with the editor of Y`."""
         if not form.reference.startswith("hop"):
             return self._name_beside_named(form)
         members, entry = self._list_joint(form), self._text.table.entity[form.property]
-        end, turn, side = ("last", "first", "after") if form.later else ("first", "last", "before")
+        end, side = ("last", "right after") if form.later else ("first", "just before")
+        noun = self._name_member(form)
         partner = (
-            self._call_its(members.partner)
+            self._refer([members.partner], f"that {noun.split()[-1]}'s {self._text.call_short(members.partner)}")
             if self._roles_in_one((members.shared, members.partner))
             else self._say_partner(members, self._text.described)
         )
         ended = f"{end} {entry.collaboration} {self._text.table.entity[members.credit].preposition}"
         beside = self._refer([form.reference], f"{self._say_own(members)} {ended} {partner}")
         make, made = entry.brings
-        frames = NEXT_OF_NAMED_PHRASES if frames == NEXT_PHRASES and members.shared.startswith("Q") else frames
         return self._pick(frames).format(
-            noun=self._name_member(form), owner=self._text.described(members.shared), make=make, made=made, turn=turn,
-            side=side, right="right after" if form.later else "just before", beside=beside,
-        )  # fmt: skip
+            noun=noun, owner=self._text.described(members.shared), make=make, made=made, side=side, beside=beside
+        )
 
     def _list_joint(self, form: NextOfList) -> Members:
         """The works of two, beside one end of which lies what comes next. Raises ExpressionError for anything else."""

@@ -107,17 +107,11 @@ WORKED_FRAMES = (
 )  # fmt: skip
 """The same, of two who worked with each other."""
 
-NEXT_FRAMES = (
-    "Which {noun} did {owner} {make} {right} {beside}?",
-    "What was the {turn} {noun} that {owner} {made} {side} {beside}?",
-)
+NEXT_FRAMES = ("Which {noun} did {owner} {make} {side} {beside}?",)
 """What comes next in a list of works after, or before, what two made together."""
 
-NEXT_PHRASES = ("the {turn} {noun} that {owner} {made} {side} {beside}",)
+NEXT_PHRASES = ("the {noun} that {owner} {made} {side} {beside}",)
 """The same within a question."""
-
-NEXT_OF_NAMED_PHRASES = ("{owner}'s {turn} {noun} {side} {beside}",)
-"""The same of somebody whom the question names."""
 
 JOINT_FRAMES = ("{what} was the {turn} {member}?", "Which was the {turn} {member}?")
 """Of a whole list, what two people made together: `the first film that X made with Y`; the second of events alone."""
