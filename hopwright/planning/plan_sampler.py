@@ -28,7 +28,6 @@ from hopwright.planning.target_distribution import (
     chance,
     draw_slot_spec,
 )
-from hopwright.planning.traversals import spread
 from hopwright.records import Anchor, Compute
 from hopwright.topologies import Topology, topology
 
@@ -415,12 +414,15 @@ def _locate(plan: Plan, hops: Sequence[ResolvedAnchorHop]) -> tuple[tuple[int, s
 
 
 def _find_bounds(planner: Planner) -> tuple[int, int]:
-    """Degrees between the popularity bands: the thirds of the subjects that questions may be asked of."""
-    traversals = planner.traversals
+    """Degrees between the popularity bands: the thirds of the subjects of properties that can be asked for.
+
+    Every fact counts here, whether or not it can be asked of: to find that out of each would take seconds.
+    """
+    graph = planner.traversals.graph
     degrees = sorted(
-        traversals.graph.degree(edge.subject)
-        for name in traversals.askable
-        for edge in spread(traversals.facts_of(name), _SAMPLED)
+        graph.degree(subject)
+        for name in planner.traversals.askable
+        for subject, _ in graph.sample_edges(name, _SAMPLED)
     )
     if not degrees:
         return 2, 4

@@ -11,7 +11,8 @@ from typing import get_args
 
 from hopwright.checks import CheckContext, run_checks
 from hopwright.checks.guessing import overlap
-from hopwright.distractors.maker import DistractorMaker, Likeness, OptionShortage, Reader, find_reader
+from hopwright.distractors.hop_task import OptionShortage, Reader, find_reader
+from hopwright.distractors.maker import DistractorMaker, Likeness
 from hopwright.distractors.options import assign_options
 from hopwright.errors import ExpressionError
 from hopwright.knowledge.external.bank import parse_bank

@@ -19,7 +19,8 @@ from scipy import stats
 from hopwright.checks.guessing import count_digit_edits
 from hopwright.checks.open_conditions import list_compared
 from hopwright.distractors.computation_slips import list_slips
-from hopwright.distractors.maker import DistractorMaker, OptionShortage, Reader, find_reader
+from hopwright.distractors.hop_task import OptionShortage, Reader, find_reader
+from hopwright.distractors.maker import DistractorMaker
 from hopwright.distractors.numeric_distractors import (
     LATEST_YEAR,
     choose_count_distractors,

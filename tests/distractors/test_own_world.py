@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hopwright.distractors.maker import DistractorMaker, OptionShortage
+from hopwright.distractors.hop_task import OptionShortage
+from hopwright.distractors.maker import DistractorMaker
 from hopwright.distractors.numeric_distractors import choose_date_distractors, choose_number_distractors
 from hopwright.distractors.own_world import NEAR_IN_TIME, OwnWorld, count_quarters
 from hopwright.knowledge.wikidata.nouns import KindIndex

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from hopwright.distractors.maker import DistractorMaker, OptionShortage
+from hopwright.distractors.hop_task import OptionShortage
+from hopwright.distractors.maker import DistractorMaker
 from hopwright.knowledge.facts import GraphFacts
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.source import WikidataSource

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hopwright.checks import CheckContext, run_checks
-from hopwright.distractors.maker import DistractorMaker, OptionShortage, Reader, find_reader
+from hopwright.distractors.hop_task import OptionShortage, Reader, find_reader
+from hopwright.distractors.maker import DistractorMaker
 from hopwright.distractors.options import assign_options
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.wikidata.similar_entities import EntityKindSource
