@@ -17,17 +17,17 @@ from hopwright.reporting.run_summary import summary_lines
 
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
-    "hw-ae840d4e1d75171a",
-    "hw-16a1acf77702dc4a",
-    "hw-b5d55124b8125d3f",
+    "hw-a3f9262781ca8615",
+    "hw-9a65aeb637b7a5dc",
+    "hw-9c1fc8eee8dfdb09",
     "hw-57e30396b4901cc9",
     "hw-e15f615bc34c7dd2",
     "hw-9fba4699bd96960a",
     "hw-84834315962342e0",
     "hw-b7e3e1570b4886c1",
-    "hw-432e8cf5cf1eec75",
-    "hw-305faa7dfcbc21c8",
-    "hw-43a02f0ab1456edd",
+    "hw-f1e5a61940948543",
+    "hw-1c0f91a121e29780",
+    "hw-e8397398ae98a8bc",
     "hw-75853897657b3a2e",
 )
 FIRST_RUN = "Then the pipeline runs stage by stage and ends like this:\n\n```\n"

@@ -35,6 +35,7 @@ from sample.lives import read_lives, read_relations
 from sample.passages import read_passages
 from sample.redocred import read_redocred
 from sample.renown import read_renown
+from sample.same import join_same
 from sample.states import add_states
 from sample.timelines import read_timelines
 from sample.wiki2 import read_wiki2
@@ -73,6 +74,8 @@ def main(sources: Path, packages: Path, out: Path) -> None:
         read_genders(Path(__file__).parent / "sample/genders.tsv", merge)
         read_homes(Path(__file__).parent / "sample/homes.tsv", merge)
         read_renown(Path(__file__).parent / "sample/renown.tsv", merge)
+        joined = join_same(Path(__file__).parent / "sample/same.tsv", merge)
+        sys.stderr.write(f"people and works that sources spell or date differently: {joined}\n")
         sys.stderr.write(f"aliases that name nothing of what bears them: {drop_tails(merge)} left out\n")
         write_sample(merge, dated, out)
         write_borders(borders, merge, BORDERS)
