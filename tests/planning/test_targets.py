@@ -134,7 +134,7 @@ def kept(planner: Planner, sample: GraphStore) -> list[SampledPlan]:
                     entity=found, entity_label=names[1],
                 )  # fmt: skip
     wanted = TargetDistribution(SHAPES, anchoring={"1": 1.0, "2": 1.0})
-    drawn = _draw(PlanSampler(planner, wanted, 3, sample), list(anchors.values()), range(80))
+    drawn = _draw(PlanSampler(planner, wanted, 3, sample), list(anchors.values()), range(240))
     return [one for one in drawn if one.kept]
 
 
