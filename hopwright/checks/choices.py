@@ -8,7 +8,8 @@ from hopwright.checks.case import Check, CheckContext, CheckedItem, Finding
 from hopwright.checks.open_conditions import list_compared
 from hopwright.errors import ExpressionError, InputError
 from hopwright.knowledge.facts import Facts, matches
-from hopwright.planning.expressions import evaluate, read_hop
+from hopwright.planning.execution import resolve_given
+from hopwright.planning.expressions import evaluate
 from hopwright.records import LABELS, AnswerType, Compute, Constraint, Distractor, Hop, Label, Lookup, ReverseLookup
 from hopwright.records.values import Value, parse
 from hopwright.text.matching import (
@@ -141,7 +142,7 @@ def is_true(
     table = context.table
     try:
         if isinstance(derivation, Lookup):
-            subject = _resolve(derivation.subject, answers)
+            subject = resolve_given(derivation.subject, answers)
             if derivation.property in table.literal:
                 held = facts.scalars(subject, derivation.property)
                 value = parse(distractor.text, hop.answer_type)
@@ -232,11 +233,6 @@ def _names(hop: Hop, case: CheckedItem, context: CheckContext) -> tuple[str, ...
     if hop.answer_type == "entity" and context.graph is not None and case.factual and hop.answer_id:
         names = (*names, *context.graph.aliases(hop.answer_id))
     return names
-
-
-def _resolve(subject: str, answers: Mapping[int, Value]) -> str:
-    hop = read_hop(subject)
-    return subject if hop is None else str(answers.get(hop, ""))
 
 
 def _is_called(id: str, name: str, context: CheckContext) -> bool:

@@ -16,14 +16,13 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 
 import numpy as np
 import numpy.typing as npt
 
 from hopwright.errors import InputError
 from hopwright.records import LABELS, AnswerType, Label
-from hopwright.records.values import parse
+from hopwright.records.values import as_float, parse
 from hopwright.text.matching import find_numbers, fold, read_number
 
 CHANCE = 0.25
@@ -455,7 +454,7 @@ def _read_values(guess: Guess) -> list[float]:
             return []
         if isinstance(value, str):
             return []
-        values.append(float(value) if isinstance(value, int | Decimal) else float(value.toordinal()))
+        values.append(as_float(value))
     return values
 
 

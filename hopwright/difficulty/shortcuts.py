@@ -15,7 +15,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
-from decimal import Decimal
 from statistics import median
 from typing import Protocol
 
@@ -23,7 +22,7 @@ from hopwright.difficulty.voters import Voter, VoterQuestion, to_probabilities
 from hopwright.errors import InputError
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.records import Compute, LiteralFact, Lookup, ReadRegion, ReadSpan
-from hopwright.records.values import parse
+from hopwright.records.values import as_float, parse
 
 _WORD = re.compile(r"\w+")
 _EXTREME = re.compile(r"^(argmax|argmin)\((P\d+),")
@@ -236,7 +235,7 @@ class LastHopOnly(_Solver):
         for literal in self._graph.literals(id, property):
             value = self._table.read(literal)
             if value is not None:
-                return _as_float(value)
+                return as_float(value)
         return None
 
     def _find_typical(self, property: str, answer_type: str, unit: str) -> float | None:
@@ -246,7 +245,7 @@ class LastHopOnly(_Solver):
             for literal in self._graph.literals(subject, property)
             if (value := self._table.read(literal)) is not None
         ]
-        return median(_as_float(value) for value in values) if values else None
+        return median(as_float(value) for value in values) if values else None
 
 
 def _read_values(choice: VoterQuestion) -> list[float]:
@@ -258,12 +257,8 @@ def _read_values(choice: VoterQuestion) -> list[float]:
         except InputError:
             values.append(0.0)
             continue
-        values.append(0.0 if isinstance(value, str) else _as_float(value))
+        values.append(0.0 if isinstance(value, str) else as_float(value))
     return values
-
-
-def _as_float(value: int | Decimal | dt.date) -> float:
-    return float(value.toordinal() if isinstance(value, dt.date) else value)
 
 
 def _kinship(one: float, other: float) -> float:

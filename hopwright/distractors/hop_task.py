@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import functools
 import random
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
@@ -18,6 +18,7 @@ from hopwright.records import AnswerType, Claim, Compute, Derivation, Distractor
 from hopwright.records.values import Value
 
 _IDS = re.compile(r"\bQ[0-9A-Za-z_]+\b")
+_EXTREME = re.compile(r"^arg(?:max|min)\((P\d+),")
 
 
 class Reader(NamedTuple):
@@ -54,27 +55,17 @@ class OptionShortage(NamedTuple):
     detail: str
 
 
+@dataclass(frozen=True, eq=False)
 class HopTask:
     """One hop that options are made for, and what stands before it in the plan."""
 
-    def __init__(
-        self,
-        hop: Hop,
-        answers: Mapping[int, Value],
-        earlier: Sequence[Hop],
-        asked: str,
-        rng: random.Random,
-        reader: Reader | None = None,
-        *,
-        loosely: bool = False,
-    ) -> None:
-        self.hop = hop
-        self.reader = reader
-        self.loosely = loosely
-        self.answers = answers
-        self.earlier = earlier
-        self.asked = asked
-        self.rng = rng
+    hop: Hop
+    answers: Mapping[int, Value]
+    earlier: Sequence[Hop]
+    asked: str
+    rng: random.Random
+    reader: Reader | None
+    loosely: bool
 
     @functools.cached_property
     def can_read(self) -> bool:
@@ -89,11 +80,6 @@ class HopTask:
         told = (reference for hop in (*self.earlier, self.hop) for reference in hop.derivation.references())
         found = [one for reference in told for one in _IDS.findall(reference)]
         return tuple(dict.fromkeys((*(one for one in self.answers.values() if isinstance(one, str)), *found)))
-
-    @functools.cached_property
-    def computed(self) -> tuple[str, ...]:
-        """The expressions of the computing hops before this one."""
-        return tuple(one.derivation.expression for one in self.earlier if isinstance(one.derivation, Compute))
 
     @property
     def following(self) -> Value | None:
@@ -133,16 +119,10 @@ def asks_player(derivation: Derivation) -> bool:
     return isinstance(derivation, Lookup) and derivation.property in PLAYED
 
 
-def resolve_reference(reference: str, answers: Mapping[int, Value]) -> str:
-    """The Q-id behind `hopN`; anything else as it is."""
-    if re.fullmatch(r"hop\d", reference) and isinstance(value := answers.get(int(reference[3:])), str):
-        return value
-    return reference
-
-
-def to_number(value: Value) -> float:
-    """A date by its day, a number as it is."""
-    return float(value.toordinal()) if isinstance(value, dt.date) else float(value)
+def find_compared(derivation: Derivation) -> str:
+    """The property by whose largest or smallest value a computation chooses; empty for any other derivation."""
+    match = _EXTREME.match(derivation.expression) if isinstance(derivation, Compute) else None
+    return match[1] if match else ""
 
 
 def join_three(distractors: Iterable[Distractor]) -> tuple[Distractor, ...]:

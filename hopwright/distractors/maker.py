@@ -12,7 +12,6 @@ import datetime as dt
 import functools
 import itertools
 import random
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
@@ -32,12 +31,11 @@ from hopwright.distractors.hop_task import (
     OptionShortage,
     Reader,
     count_needed,
+    find_compared,
     join_three,
-    resolve_reference,
-    to_number,
 )
 from hopwright.distractors.list_slips import ListSlips
-from hopwright.distractors.number_options import NumberOptions
+from hopwright.distractors.number_options import MOST_YEARS_OFF, NumberOptions
 from hopwright.distractors.own_world import OTHER_CALLING, OwnWorld, count_quarters
 from hopwright.distractors.proposers import propose
 from hopwright.distractors.ranking import MOST_CANDIDATES, OptionCandidate, choose_three
@@ -53,12 +51,11 @@ from hopwright.knowledge.wikidata.nearby_values import NearbyValues
 from hopwright.knowledge.wikidata.similar_entities import EntityKindSource, Side, SimilarEntities
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.computation_forms import Extreme, NextOfList, read_computation
-from hopwright.planning.execution import stated_value
+from hopwright.planning.execution import resolve_given, stated_value
 from hopwright.records import Compute, Distractor, DistractorKind, Hop, Lookup, ReverseLookup
-from hopwright.records.values import Value
+from hopwright.records.values import Value, as_float
 from hopwright.text.matching import fold, pad
 
-_EXTREME = re.compile(r"^arg(?:max|min)\((P\d+),")
 _DRAWN = 2.0
 """What makes up for being far better, or less, known than the answer, in points of closeness."""
 _WEIGHTS = (1.5, 1.5, 2.0, 3.5, 0.7, 3.0, 1.5)
@@ -69,8 +66,6 @@ _NEXT_IN_LIST = 5
 """Of a whole list that a moment parts, so many that come next to the answer are offered."""
 _SHARED = 0
 """Place of the trait that counts the words that an option shares with the question."""
-_MOST_YEARS_OFF = 15
-"""How far a wrong year on the way lies from the right one."""
 _ACTIVE = 5
 """Years by which what somebody made lies apart at most from what is asked about."""
 _WELL_SUPPLIED = 6
@@ -128,14 +123,14 @@ class DistractorMaker:
         self._seed = seed
         self._facts = facts if facts is not None else GraphFacts(graph, table)
         self._siblings = SimilarEntities(graph, kinds)
-        values = self._values = NearbyValues(graph, self._facts, self._siblings)
+        self._values = NearbyValues(graph, self._facts, self._siblings)
         self._world = OwnWorld(graph, self._siblings)
         makers = (table.roles.made | table.roles.makers) - set(table.credits)
         self._credits = SharedCredits(graph, self._facts, self._siblings, makers)
         self._series = SeriesSlips(self._facts, table)
         self._lists = ListSlips(self._facts, table, lambda one: self._siblings.card(one).label)
         self._suitability = Suitability(graph, table, self._facts, self._siblings, self._world)
-        self._turns = WrongTurns(graph, table, self._facts, self._siblings, values, self._lists)
+        self._turns = WrongTurns(graph, table, self._facts, self._siblings, self._values, self._lists)
         self._numbers = NumberOptions(table, self._facts, self._siblings, self._turns)
         self._likeness = likeness
         self._compare_names = functools.lru_cache(200_000)(self._like_by_name)
@@ -187,7 +182,7 @@ class DistractorMaker:
             value = stated_value(hop)
         except InputError as error:
             return OptionShortage("value", str(error))
-        task = HopTask(hop, answers, earlier, asked, rng, reader, loosely=loosely)
+        task = HopTask(hop, answers, earlier, asked, rng, reader, loosely)
         if isinstance(value, dt.date):
             return self._numbers.make_dates(task, value)
         if isinstance(value, str):
@@ -261,8 +256,7 @@ class DistractorMaker:
                     return OptionShortage("comparison", "what is compared with the answer cannot be told from it")
                 # Who is not compared is nobody's answer: of two, the other one is the only wrong option.
                 return tuple(Distractor(text=self._siblings.card(one).label, kind="operand", id=one) for one in choice)
-            match = _EXTREME.match(derivation.expression)
-            compared = match[1] if match else ""
+            compared = find_compared(derivation)
             fixed = min(1, len(outsiders))
             if self._lists.is_of_list(hop.derivation):
                 slips = self._lists.list_unnamed(hop, others, task.list_used())
@@ -311,7 +305,7 @@ class DistractorMaker:
         conditions = read_open_conditions(hop, task.earlier, task.answers, self._facts, final=bool(task.asked))
         rejected = task.list_used() - set(choice)
         if isinstance(derivation, Lookup):
-            subject = resolve_reference(derivation.subject, task.answers)
+            subject = resolve_given(derivation.subject, task.answers)
             rejected |= set(self._facts.objects(subject, derivation.property))
             confused = {one for other in CONFUSED_ROLES.get(derivation.property, ()) for one in
                         self._facts.objects(subject, other)}  # fmt: skip
@@ -372,7 +366,7 @@ class DistractorMaker:
         nearest = list(dict.fromkeys([*first, *sorted(found, key=strange.__getitem__)]))
         if isinstance(derivation, Lookup) and not task.asked:
             # Who did the same for a film of that director, or of that crew, is nearer than anybody else of the time.
-            linked = self._credits.find_linked(resolve_reference(derivation.subject, task.answers), derivation.property)
+            linked = self._credits.find_linked(resolve_given(derivation.subject, task.answers), derivation.property)
             kindred = [one for one in nearest if one in linked and strange[one] <= _NATIVE]
             if len(kindred) >= FEWEST_COMPARED - 1:
                 nearest = [*first, *(one for one in kindred if one not in first)]
@@ -382,7 +376,7 @@ class DistractorMaker:
             likely = [one for one in nearest if one in first or self._graph.degree(one) <= most]
             nearest = likely if len(likely) >= FEWEST_COMPARED - 1 else nearest
             if isinstance(derivation, Lookup):
-                work, part = resolve_reference(derivation.subject, task.answers), derivation.property
+                work, part = resolve_given(derivation.subject, task.answers), derivation.property
                 peers = [one for one in nearest if one in first or self._credits.are_peers(one, answer, work, part)]
                 native = sum(strange[one] <= _NATIVE for one in peers)
                 nearest = peers if native >= FEWEST_COMPARED - 1 else nearest
@@ -447,13 +441,13 @@ class DistractorMaker:
         """
         derivation = task.hop.derivation
         made = isinstance(derivation, Lookup) and derivation.property in self._table.roles.makers
-        work = resolve_reference(derivation.subject, task.answers) if isinstance(derivation, Lookup) and made else ""
+        work = resolve_given(derivation.subject, task.answers) if isinstance(derivation, Lookup) and made else ""
         points = self._world.measure_foreignness(candidate, answer, work)
         if timeline := self._suitability.find_timeline(derivation):
             apart = self._suitability.count_years_held_apart(candidate, answer, timeline)
             points = points / 2 + max(0, apart - _NEAR_TERMS) / _NEAR_TERMS
         elif isinstance(derivation, Lookup) and self._siblings.kind(answer) == "person":
-            subject = resolve_reference(derivation.subject, task.answers)
+            subject = resolve_given(derivation.subject, task.answers)
             subjects = self._facts.subjects(derivation.property, candidate)[:MOST_HOLDERS]
             years = [self._siblings.years_apart(subject, one) for one in subjects]
             points += 2 * count_quarters(min((one for one in years if one is not None), default=0), _ACTIVE)
@@ -466,13 +460,13 @@ class DistractorMaker:
             return max(0.0, points - _LED_TO * (kind == "near_miss"))
         given, right = self._turns.read_on(task, candidate), task.reader.value if task.reader is not None else None
         if isinstance(given, dt.date) and isinstance(right, dt.date):
-            points += min(_MOST_OFF, count_quarters(abs(given.year - right.year), _MOST_YEARS_OFF))
+            points += min(_MOST_OFF, count_quarters(abs(given.year - right.year), MOST_YEARS_OFF))
         return points
 
     def _order_by_value(self, entities: Sequence[str], property: str, answer: str) -> tuple[str, ...]:
         """Entities, those first whose value of a property comes next to the answer's."""
         (own,) = self._facts.scalars(answer, property)[:1] or (0,)
-        apart = {one: abs(to_number((self._facts.scalars(one, property) or (own,))[0]) - to_number(own))
+        apart = {one: abs(as_float((self._facts.scalars(one, property) or (own,))[0]) - as_float(own))
                  for one in entities}  # fmt: skip
         return tuple(sorted(entities, key=lambda one: (apart[one], one)))
 
@@ -517,15 +511,14 @@ class DistractorMaker:
             yield "near_miss", offered, 6
             if len(offered) >= _OFFERED:
                 return
-            match = _EXTREME.match(derivation.expression)
-            if match is not None:
-                yield "neighbour", self._turns.find_similar(answer, match[1]), 4
+            if compared := find_compared(derivation):
+                yield "neighbour", self._turns.find_similar(answer, compared), 4
         rivals = self._siblings.rank(answer, self._turns.list_rivals(hop, task), rng)
         yield "near_miss", rivals, 8
         if task.asked and isinstance(derivation, Lookup) and len({*wrong, *rivals} - {answer}) >= _WELL_SUPPLIED:
             return  # what a wrong turn leads to is nearer than anything merely of the same sort
         if isinstance(derivation, Lookup):
-            subject = resolve_reference(derivation.subject, task.answers)
+            subject = resolve_given(derivation.subject, task.answers)
             confused = CONFUSED_ROLES.get(derivation.property, ())
             yield "slip", [one for other in confused for one in self._facts.objects(subject, other)], 2
             yield "sibling", proposed, len(proposed)
@@ -554,8 +547,8 @@ class DistractorMaker:
             yield "neighbour", self._list_beside(derivation, answer), 3
             pools = [(derivation.property, "literal" if derivation.property in self._table.literal else "subject")]
         else:
-            match = _EXTREME.match(derivation.expression) if isinstance(derivation, Compute) else None
-            pools = [(match[1], "literal")] if match else []
+            compared = find_compared(derivation)
+            pools = [(compared, "literal")] if compared else []
         siblings = self._siblings.near(answer, pools, rng)
         yield "neighbour", self._list_next(answer, siblings), 4
         yield "sibling", self._spread(answer, siblings), MOST_CANDIDATES
@@ -628,11 +621,11 @@ class DistractorMaker:
         shared = sum(f" {word} " in asked_for for word in words if len(word) > 3)
         # What it leads to: the options of the next hop have the right one in their middle no more often than here.
         given = self._turns.read_on(task, entity)
-        led_to = 0.0 if given is None or isinstance(given, str) else to_number(given)
+        led_to = 0.0 if given is None or isinstance(given, str) else as_float(given)
         traits = [shared, *self._look(entity), led_to]
         if compared:
             (value,) = self._facts.scalars(entity, compared)
-            traits.append(float(value.toordinal() if isinstance(value, dt.date) else value))
+            traits.append(as_float(value))
         closeness = (
             0.0 if entity == answer else self._siblings.closeness(answer, entity) + 1.5 * task.rng.random() + bonus
         )

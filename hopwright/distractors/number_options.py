@@ -14,7 +14,6 @@ from hopwright.distractors.hop_task import (
     asks_birth,
     count_needed,
     join_three,
-    resolve_reference,
 )
 from hopwright.distractors.numeric_distractors import (
     NumericSlip,
@@ -22,7 +21,7 @@ from hopwright.distractors.numeric_distractors import (
     choose_date_distractors,
     choose_number_distractors,
 )
-from hopwright.distractors.suitability import GROWN_UP
+from hopwright.distractors.suitability import GROWN_UP, MOST_YEARS
 from hopwright.distractors.wrong_turns import WrongTurns
 from hopwright.knowledge.facts import Facts
 from hopwright.knowledge.properties import PropertyTable
@@ -30,15 +29,13 @@ from hopwright.knowledge.wikidata.confusions import CONFUSED_DATES
 from hopwright.knowledge.wikidata.roles import ROLES
 from hopwright.knowledge.wikidata.similar_entities import SimilarEntities
 from hopwright.planning.computation_forms import AgeAt, AgeInYear, GroupSize, YearDistance, read_computation
-from hopwright.planning.execution import stated_value
+from hopwright.planning.execution import resolve_given, stated_value
 from hopwright.planning.expressions import evaluate
 from hopwright.records import Compute, Distractor, DistractorKind, Lookup
 from hopwright.records.values import Scalar, Value, render
 from hopwright.text.matching import find_numbers
 
-_MOST_YEARS = 30
-"""How far a wrong day lies from the right one."""
-_MOST_YEARS_OFF = 15
+MOST_YEARS_OFF = 15
 """How far a wrong year on the way lies from the right one."""
 _MOST_OF_A_LIFE = 12
 """The same of a birth, an age or a number of years: further off, the rest of the chain speaks against it."""
@@ -84,7 +81,7 @@ class NumberOptions:
             return join_three(Distractor(text=render(number), kind=kind) for number, kind in counts)
         spanned = isinstance(form, YearDistance)  # full years may be one less than calendar years
         choosing = isinstance(derivation, Compute) and derivation.kind == "combinatorics"
-        held = self.require_of_losers(task)
+        held = self._require_of_losers(task)
         if isinstance(held, OptionShortage):
             return held
         required = [one.year if isinstance(one, dt.date) else one for one in held]
@@ -144,7 +141,7 @@ class NumberOptions:
         derivation = task.hop.derivation
         if not isinstance(derivation, Lookup) or derivation.property not in self._table.literal:
             return
-        subject = resolve_reference(derivation.subject, task.answers)
+        subject = resolve_given(derivation.subject, task.answers)
         kinds: list[tuple[DistractorKind, str, str]] = [
             ("slip", subject, other)
             for other in CONFUSED_DATES.get(derivation.property, ())
@@ -181,7 +178,7 @@ class NumberOptions:
         """How many years a wrong year, age or number of years may lie from the right one; None for other numbers."""
         if task.hop.unit == "years" or (task.hop.unit == "year" and asks_birth(task.hop)):
             return _MOST_OF_A_LIFE
-        return _MOST_YEARS_OFF if task.hop.unit == "year" else None
+        return MOST_YEARS_OFF if task.hop.unit == "year" else None
 
     def _is_age(self, task: HopTask) -> bool:
         """Whether a number is somebody's age: the years from a birth to something."""
@@ -198,7 +195,7 @@ class NumberOptions:
         births = {f"hop{one.index}" for one in task.earlier if asks_birth(one)}
         return any(one in births if isinstance(one, str) else one[0] == ROLES.birth for one in moments)
 
-    def require_of_losers(self, task: HopTask) -> list[Scalar] | OptionShortage:
+    def _require_of_losers(self, task: HopTask) -> list[Scalar] | OptionShortage:
         """The numbers or dates of what lost the comparison that the end of a plan rests on: they must be offered."""
         derivation = task.hop.derivation
         losers = self._turns.list_losers(task)
@@ -221,9 +218,9 @@ class NumberOptions:
         if (value.month, value.day) != (1, 1):  # the first of January stands for a bare year
             wrong = [(one, kind) for one, kind in wrong if (one.month, one.day) not in ((1, 1), (12, 31))]
         # The day of a death stands out among days of birth.
-        most_off = _MOST_OF_A_LIFE if asks_birth(task.hop) else _MOST_YEARS
+        most_off = _MOST_OF_A_LIFE if asks_birth(task.hop) else MOST_YEARS["person"]
         wrong = [(one, kind) for one, kind in wrong if abs(one.year - value.year) <= most_off]
-        required = self.require_of_losers(task)
+        required = self._require_of_losers(task)
         if isinstance(required, OptionShortage):
             return required
         if any(isinstance(one, dt.date) and (one.month, one.day) == (1, 1) for one in required):

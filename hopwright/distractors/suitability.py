@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from hopwright.checks.choices import meets
 from hopwright.checks.open_conditions import list_conditions
-from hopwright.distractors.hop_task import asks_player, resolve_reference
+from hopwright.distractors.hop_task import asks_player
 from hopwright.distractors.own_world import OwnWorld
 from hopwright.errors import ExpressionError
 from hopwright.knowledge.facts import Facts
@@ -18,13 +18,14 @@ from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.wikidata.confusions import OF_A_LINE, SAME_CALLING
 from hopwright.knowledge.wikidata.similar_entities import SimilarEntities
 from hopwright.knowledge.wikidata.store import GraphStore
-from hopwright.records import Constraint, Derivation, Lookup, ReverseLookup
+from hopwright.planning.execution import resolve_given
+from hopwright.records import Derivation, Lookup, ReverseLookup
 from hopwright.records.values import BROUGHT_OUT, Value
 
 _NAME = re.compile(r"^[^\W_].{1,78}$")
 MOST_HOLDERS = 20
 """Of so many things that somebody made it is looked at when."""
-_MOST_YEARS: Mapping[str, int] = {"person": 30, "work": 30, "animal": 30, "event": 40}
+MOST_YEARS: Mapping[str, int] = {"person": 30, "work": 30, "animal": 30, "event": 40}
 """Kind → how many years the entities of one era lie apart at most."""
 _MOST_YEARS_HELD = 15
 """The same of the years that two holders of a timeline hold."""
@@ -62,7 +63,7 @@ class Suitability:
                 else self._facts.objects(candidate, condition.property)
             )
             try:
-                if known and not meets(candidate, _fill(condition, answers), answers, self._facts):
+                if known and not meets(candidate, condition, answers, self._facts):
                     return True
             except ExpressionError:
                 return False
@@ -108,7 +109,7 @@ class Suitability:
         role = derivation.property if isinstance(derivation, Lookup) and kind != "country" else ""
         if role in OF_A_LINE and not self._share_line(candidate, answer):
             return False  # no sultan succeeds a British king
-        subject = resolve_reference(derivation.subject, answers) if isinstance(derivation, Lookup) else ""
+        subject = resolve_given(derivation.subject, answers) if isinstance(derivation, Lookup) else ""
         if kind == "person" and subject and not self._lived_then(candidate, answer, subject):
             return False  # whoever died before a flight did not command it
         compatriot = kind == "person" and not final and self._world.is_colleague(candidate, answer)
@@ -119,9 +120,9 @@ class Suitability:
         if role in SAME_CALLING and self._siblings.noun(candidate) != self._siblings.noun(answer):
             return False  # no biologist is taken for the teacher of a physicist
         years = self._siblings.years_apart(candidate, answer)
-        if kind not in _MOST_YEARS or years is None:
+        if kind not in MOST_YEARS or years is None:
             return kind != "person" or not self._siblings.has_era(answer)  # one whose time nobody can tell may be any
-        return years <= _MOST_YEARS[kind]
+        return years <= MOST_YEARS[kind]
 
     def could_play(self, candidate: str, answer: str, derivation: Derivation) -> bool:
         """Whether nobody sees by a name that a part was another's: no woman is taken for the first Manrico."""
@@ -162,7 +163,7 @@ class Suitability:
         made = self._siblings.kind(candidate) == "person" and self._siblings.kind(subject) != "person"
         if not made or not self._siblings.has_era(subject):
             return bool(subjects)
-        most = BESIDE_IN_TIME if self._siblings.kind(subject) in BROUGHT_OUT else _MOST_YEARS["work"]
+        most = BESIDE_IN_TIME if self._siblings.kind(subject) in BROUGHT_OUT else MOST_YEARS["work"]
         years = (self._siblings.years_apart(subject, one) for one in subjects[:MOST_HOLDERS])
         return any(one is not None and one <= most for one in years)
 
@@ -181,8 +182,3 @@ class Suitability:
         years = [[held.year for held in self._facts.scalars(entity, timeline) if isinstance(held, dt.date)]
                  for entity in (one, other)]  # fmt: skip
         return min((abs(a - b) for a, b in itertools.product(*years)), default=_MOST_YEARS_HELD + 1)
-
-
-def _fill(condition: Constraint, answers: Mapping[int, Value]) -> Constraint:
-    value = resolve_reference(condition.value, answers)
-    return condition if value == condition.value else Constraint(property=condition.property, value=value)

@@ -8,7 +8,6 @@ import contextlib
 import datetime as dt
 import functools
 import random
-import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
@@ -22,7 +21,7 @@ from hopwright.checks.open_conditions import (
     read_open_conditions,
     resolve_value,
 )
-from hopwright.distractors.hop_task import HopTask, resolve_reference
+from hopwright.distractors.hop_task import HopTask, find_compared
 from hopwright.distractors.list_slips import ListSlips, draw_earlier, spread_sides
 from hopwright.distractors.numeric_distractors import NumericSlip
 from hopwright.errors import ExpressionError, InputError
@@ -32,11 +31,10 @@ from hopwright.knowledge.wikidata.nearby_values import NearbyValues
 from hopwright.knowledge.wikidata.similar_entities import SimilarEntities
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.computation_forms import Extreme, NextOfList, read_computation, read_form
-from hopwright.planning.execution import execute, hops_used, stated_value
+from hopwright.planning.execution import execute, hops_used, resolve_given, stated_value
 from hopwright.records import Compute, Hop, Lookup, ReverseLookup
 from hopwright.records.values import Value, parse
 
-_EXTREME = re.compile(r"^arg(?:max|min)\((P\d+),")
 _MOST_FACTS = 2_000
 _MOST_RIVALS = 60
 _FEWEST_SIMILAR = 6
@@ -107,7 +105,7 @@ class WrongTurns:
 
         None where nothing was chosen on the way.
         """
-        if not task.asked or not any(_EXTREME.match(expression) for expression in task.computed):
+        if not task.asked or not any(find_compared(one.derivation) for one in task.earlier):
             return None
         return self.list_others(task.find_source(), task)
 
@@ -218,7 +216,7 @@ class WrongTurns:
             looked_up = source.derivation
             if source.index not in hops_used(hop.derivation) or not isinstance(looked_up, Lookup):
                 continue
-            for other in self.find_similar(resolve_reference(looked_up.subject, task.answers), looked_up.property):
+            for other in self.find_similar(resolve_given(looked_up.subject, task.answers), looked_up.property):
                 (held, *more) = self._facts.scalars(other, looked_up.property)
                 wrong = held.year if isinstance(held, dt.date) and source.answer_type == "number" else held
                 try:

@@ -10,7 +10,7 @@ from decimal import Decimal
 from hopwright.errors import ExpressionError
 from hopwright.knowledge.facts import Facts, matches
 from hopwright.knowledge.properties import PropertyTable
-from hopwright.planning.expressions import evaluate, hops_in
+from hopwright.planning.expressions import evaluate, hops_in, read_hop
 from hopwright.records import AnswerType, Claim, Compute, Constraint, Derivation, Hop, Lookup, ReverseLookup
 from hopwright.records.values import Scalar, Value, parse, render
 
@@ -26,6 +26,11 @@ def hops_used(derivation: Derivation) -> tuple[int, ...]:
 def resolve(reference: str, answers: Mapping[int, Value]) -> str:
     """The entity that an earlier hop found (`hopN`); any other reference as it is. Raises KeyError for a later hop."""
     return str(answers[int(reference[3:])]) if reference.startswith("hop") else reference
+
+
+def resolve_given(reference: str, answers: Mapping[int, Value]) -> str:
+    """The same where the answer of that hop may not be given yet: then it is empty."""
+    return reference if (hop := read_hop(reference)) is None else str(answers.get(hop, ""))
 
 
 def execute(

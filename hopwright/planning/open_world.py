@@ -18,7 +18,8 @@ from hopwright.knowledge.facts import Facts
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.source import EntityKinds, FactGraph
 from hopwright.planning.computation_forms import EndMember, read_form
-from hopwright.planning.expressions import evaluate, read_hop
+from hopwright.planning.execution import resolve_given
+from hopwright.planning.expressions import evaluate
 from hopwright.records import Compute, Constraint, Derivation, Lookup, ReverseLookup
 from hopwright.records.values import Value
 
@@ -45,7 +46,7 @@ class OpenWorld:
         if isinstance(derivation, Lookup):
             if derivation.property not in self._table.literal:
                 return ""
-            return self._doubt_literal(derivation.property, _resolve(derivation.subject, answers))
+            return self._doubt_literal(derivation.property, resolve_given(derivation.subject, answers))
         if isinstance(derivation, Compute):
             form = read_form(derivation.expression)
             if isinstance(form, EndMember) and not self._table.entity[form.column].ends:
@@ -69,14 +70,16 @@ class OpenWorld:
             return ""
         whole = int(year) if not isinstance(year, str | dt.date) else year.year if isinstance(year, dt.date) else 0
         for one in joined:
-            doubt = self.find_rival(str(value), dated[0].property, whole, one.property, _resolve(one.value, answers))
+            doubt = self.find_rival(
+                str(value), dated[0].property, whole, one.property, resolve_given(one.value, answers)
+            )
             if doubt:
                 return doubt
         return "" if joined else "a year alone singles out nobody"
 
     def _is_listed(self, condition: Constraint, answers: Mapping[int, Value]) -> bool:
         """Whether a work of reference lists all that meet a condition, such as a country's neighbours."""
-        return _resolve(condition.value, answers) in self._table.closed.get(condition.property, {})
+        return resolve_given(condition.value, answers) in self._table.closed.get(condition.property, {})
 
     def is_settled(self, property: str, entity: str) -> bool:
         """Whether a date of an entity is one that all sources agree on, where the kind of date needs that."""
@@ -143,10 +146,6 @@ class OpenWorld:
                     if self.containment.overlap(held, object):
                         return f"{self._graph.label(held)} and {self._graph.label(object)} lie one in the other"
         return ""
-
-
-def _resolve(reference: str, answers: Mapping[int, Value]) -> str:
-    return reference if (hop := read_hop(reference)) is None else str(answers.get(hop, ""))
 
 
 def _list_dated(node: ast.expr) -> Iterator[ast.Name]:

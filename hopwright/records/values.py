@@ -48,6 +48,11 @@ BROUGHT_OUT: frozenset[EntityKind] = frozenset({"work", "animal"})
 """What somebody brings out together with others: works, and the horses that a trainer has a jockey ride."""
 
 
+def as_float(value: Scalar) -> float:
+    """A number as it is, a date by its day: values of one kind are ordered by it."""
+    return float(value.toordinal() if isinstance(value, dt.date) else value)
+
+
 def render(value: Scalar, *, year: bool = False) -> str:
     """Write a number with thousands separators (a year without), or a date as `3 July 1990`.
 

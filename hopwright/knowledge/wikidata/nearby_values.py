@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from hopwright.knowledge.facts import Facts
 from hopwright.knowledge.wikidata.similar_entities import POOL_SIZE, SimilarEntities
 from hopwright.knowledge.wikidata.store import GraphStore
-from hopwright.records.values import Scalar
+from hopwright.records.values import Scalar, as_float
 
 
 class NearbyValues:
@@ -29,7 +29,7 @@ class NearbyValues:
         `sort`: a sort or a kind that they are of. Of dates, those of one year count as one value.
         """
         keys, entities = self._read_sort(property, sort) if sort else self._read(property)
-        wanted = _order(value)
+        wanted = as_float(value)
         found: list[tuple[float, str]] = []
         for places in (range(bisect_left(keys, wanted) - 1, -1, -1), range(bisect_left(keys, wanted), len(keys))):
             seen = {_round(value, wanted)}
@@ -45,7 +45,7 @@ class NearbyValues:
     def holders(self, property: str, value: Scalar, most: int = 12) -> list[str]:
         """Entities whose value of a property comes next to a value, at most so many on each side, nearest first."""
         keys, entities = self._read(property)
-        wanted = _order(value)
+        wanted = as_float(value)
         place = bisect_left(keys, wanted)
         first, last = max(0, place - most), place + most + 1
         near = zip(keys[first:last], entities[first:last], strict=True)
@@ -54,7 +54,7 @@ class NearbyValues:
     def _read_all(self, property: str) -> tuple[Sequence[float], Sequence[str]]:
         subjects = self._graph.literal_subjects(property)
         kept = subjects[:: -(-len(subjects) // POOL_SIZE) or 1]
-        pairs = sorted((_order(held), one) for one in kept for held in self._facts.scalars(one, property))
+        pairs = sorted((as_float(held), one) for one in kept for held in self._facts.scalars(one, property))
         return [key for key, _ in pairs], [one for _, one in pairs]
 
     def _list_of_sort(self, property: str, sort: str) -> tuple[Sequence[float], Sequence[str]]:
@@ -65,10 +65,6 @@ class NearbyValues:
             if sort in (self._kinds.sort(one), self._kinds.kind(one))
         ]
         return [key for key, _ in pairs], [one for _, one in pairs]
-
-
-def _order(value: Scalar) -> float:
-    return float(value.toordinal() if isinstance(value, dt.date) else value)
 
 
 def _round(value: Scalar, key: float) -> float:
